@@ -1,0 +1,91 @@
+"""What every reward law has in common on the Python side."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+#: Every subclass of Arms by its lower-case name; the command line offers them.
+LAWS: dict[str, type[Arms]] = {}
+
+
+class Arms(ABC):
+    """N stochastic arms with one kind of reward law; subclasses are frozen dataclasses.
+
+    A law is added by one file in this folder (a subclass, its NamedTuple for kernels, its kernel operations) and one import in
+    `rai_sim.arms`.
+    """
+
+    means: NDArray[np.float64]
+    #: Keyword options that the command line can pass besides means.
+    command_line_options: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        """Make the law known by its name."""
+        super().__init_subclass__()
+        LAWS[cls.__name__.lower()] = cls
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms N."""
+        return len(self.means)
+
+    @abstractmethod
+    def kernel_law(self) -> Any:
+        """Return the NamedTuple of arrays that kernels take (see `rai_sim.engine.law`)."""
+
+    @abstractmethod
+    def why_not_sub_gaussian(self) -> str | None:
+        """Return None if every arm is 1/2-sub-Gaussian, else a sentence naming the argument and the value at fault."""
+
+    @abstractmethod
+    def _identity_parts(self) -> tuple[object, ...]:
+        """Return what defines the law: numbers, strings and arrays."""
+
+    def identity(self) -> str:
+        """Return a text that two laws share exactly when they draw the same rewards: the name and a SHA-256."""
+        digest = hashlib.sha256()
+        for part in self._identity_parts():
+            digest.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
+            digest.update(b"|")
+        return f"{type(self).__name__}:{self.n_arms}:{digest.hexdigest()}"
+
+    def __eq__(self, other: object) -> bool:
+        """Compare by `identity`."""
+        return isinstance(other, Arms) and self.identity() == other.identity()
+
+    def __hash__(self) -> int:
+        """Hash the identity."""
+        return hash(self.identity())
+
+
+def frozen_array(name: str, value: ArrayLike, dimensions: int) -> NDArray[np.float64]:
+    """Return `value` as a new read-only, C-contiguous float64 array.
+
+    Raises
+    ------
+    TypeError
+        If it does not hold numbers.
+    ValueError
+        If it has another number of dimensions, is empty, or holds NaN or an infinity.
+    """
+    try:
+        array = np.array(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be numbers, {_shape_words(dimensions)}; got {value!r}") from None
+    if array.ndim != dimensions or array.size == 0:
+        raise ValueError(f"{name} must be {_shape_words(dimensions)} with at least one entry; got shape {array.shape}")
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        place = where[0] if dimensions == 1 else where
+        raise ValueError(f"{name}[{place}] is {array[where]}; every entry must be a finite number: remove or mend that arm")
+    array.setflags(write=False)
+    return array
+
+
+def _shape_words(dimensions: int) -> str:
+    return "a one-dimensional sequence" if dimensions == 1 else "a two-dimensional table"

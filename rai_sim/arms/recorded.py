@@ -1,0 +1,120 @@
+"""Recorded arms: rewards replayed from a matrix, such as a log of real pulls."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rai_sim.arms.base import Arms, frozen_array
+from rai_sim.engine import law as operations
+from rai_sim.engine.jit import implements
+from rai_sim.engine.streams import State
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Recorded(Arms):
+    """Arms that replay a recording: pull t of arm k gives `rewards[k, t]`, in every replication.
+
+    Replications differ only in how ties are broken. A simulation that asks for more pulls than were recorded stops with an error naming
+    the arm and the pull. Only certificates that hold with certainty are used to skip rounds, whatever `skip_error` says, so a replay is
+    exact for any recording.
+
+    Parameters
+    ----------
+    rewards : array_like, shape (N, T)
+        One row an arm, one column a pull, in the order of the pulls.
+    means : array_like, shape (N,), optional
+        The means that define the clusters; the averages of the rows when None.
+
+    Raises
+    ------
+    TypeError
+        If an argument does not hold numbers.
+    ValueError
+        If a shape is wrong, or an entry is NaN or infinite.
+
+    Examples
+    --------
+    >>> Recorded([[1, 0, 1, 1], [0, 0, 1, 0]]).means
+    array([0.75, 0.25])
+    """
+
+    rewards: NDArray[np.float64]
+    means: NDArray[np.float64]
+
+    def __init__(self, rewards: ArrayLike, means: ArrayLike | None = None) -> None:
+        """Check and freeze the arguments."""
+        table = frozen_array("rewards", rewards, 2)
+        averages = frozen_array("means", table.mean(axis=1) if means is None else means, 1)
+        if len(averages) != len(table):
+            raise ValueError(f"means has {len(averages)} entries but rewards has {len(table)} rows; give one mean an arm")
+        object.__setattr__(self, "rewards", table)
+        object.__setattr__(self, "means", averages)
+
+    def kernel_law(self) -> RecordedLaw:
+        """Return the kernels' view of the law."""
+        prefix = np.zeros((self.n_arms, self.rewards.shape[1] + 1))
+        np.cumsum(self.rewards, axis=1, out=prefix[:, 1:])
+        return RecordedLaw(prefix, self.means.copy(), float(np.ptp(self.rewards)), math.inf)
+
+    def why_not_sub_gaussian(self) -> str | None:
+        """Return None if every recorded reward lies in [0, 1]."""
+        outside = np.argwhere((self.rewards < 0.0) | (self.rewards > 1.0))
+        if not outside.size:
+            return None
+        arm, pull = (int(i) for i in outside[0])
+        return f"rewards[{arm}, {pull}] is {self.rewards[arm, pull]}, outside [0, 1]"
+
+    def _identity_parts(self) -> tuple[object, ...]:
+        return (self.rewards.shape, self.rewards, self.means)
+
+
+class RecordedLaw(NamedTuple):
+    """What kernels know: sums of the first t rewards (N, T + 1), means (N,), the range of the rewards, and a variance proxy.
+
+    The proxy is infinite: a recording need not be a sample of anything. Tests that replay samples of a known law set it.
+    """
+
+    prefix: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    width: float
+    variance_proxy: float
+
+
+@implements(operations.one_pull, RecordedLaw)
+def _one_pull(law: RecordedLaw, arm: int, total: float, pulls: int, state: State) -> tuple[float, State]:
+    return law.prefix[arm, pulls + 1], state
+
+
+@implements(operations.more_pulls, RecordedLaw)
+def _more_pulls(law: RecordedLaw, arm: int, total: float, pulls: int, k: int, state: State) -> tuple[float, State]:
+    return law.prefix[arm, pulls + k], state
+
+
+@implements(operations.pulls_available, RecordedLaw)
+def _pulls_available(law: RecordedLaw) -> int:
+    return law.prefix.shape[1] - 1
+
+
+@implements(operations.spread, RecordedLaw)
+def _spread(law: RecordedLaw) -> float:
+    return law.width
+
+
+@implements(operations.mean_of, RecordedLaw)
+def _mean_of(law: RecordedLaw, arm: int) -> float:
+    return law.mean[arm]
+
+
+@implements(operations.unit, RecordedLaw)
+def _unit(law: RecordedLaw) -> float:
+    return 1.0
+
+
+@implements(operations.proxy, RecordedLaw)
+def _proxy(law: RecordedLaw) -> float:
+    return law.variance_proxy

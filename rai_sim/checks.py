@@ -1,0 +1,113 @@
+"""Checks that public functions share; a message repeats the argument and its value and says what to do."""
+
+from __future__ import annotations
+
+import numbers
+import reprlib
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rai_sim.arms import Arms
+
+#: Messages show the first dozen entries of a long sequence.
+short = reprlib.Repr()
+short.maxtuple = short.maxlist = 12
+
+
+def check_delta(delta: float) -> float:
+    """Return the error probability `delta` as a float.
+
+    Parameters
+    ----------
+    delta : float
+        A probability strictly between 0 and 1.
+
+    Raises
+    ------
+    TypeError
+        If it is not a number (True and False are not).
+    ValueError
+        If it is NaN or outside (0, 1).
+
+    Examples
+    --------
+    >>> from rai_sim.problem import check_delta
+    >>> check_delta(0.01)
+    0.01
+    """
+    remedy = "it must be an error probability strictly between 0 and 1, such as 0.01"
+    if isinstance(delta, bool) or not isinstance(delta, numbers.Real):
+        raise TypeError(f"delta is {short.repr(delta)}; {remedy}")
+    # The first test keeps huge integers from the conversion, the second sees what rounding made of fractions.
+    if not (0 < delta < 1 and 0.0 < float(delta) < 1.0):
+        raise ValueError(f"delta is {short.repr(delta)}; {remedy}")
+    return float(delta)
+
+
+def _is_integer(kind: type) -> bool:
+    return issubclass(kind, int | np.integer) and kind is not bool
+
+
+def check_integers(name: str, value: Sequence[int]) -> tuple[int, ...]:
+    """Return a sequence of integers as a tuple of int."""
+    items = value.tolist() if isinstance(value, np.ndarray) and value.ndim else value
+    if not isinstance(items, Sequence) or isinstance(items, str | bytes):
+        raise TypeError(f"{name} is {short.repr(value)}; "
+                        "it must be a sequence with one integer a cluster, such as (3, 5, 2)")
+    wrong = {kind for kind in set(map(type, items)) if not _is_integer(kind)}
+    if wrong:
+        i = next(i for i, item in enumerate(items) if type(item) in wrong)
+        raise TypeError(f"{name}[{i}] is {short.repr(items[i])} of type {type(items[i]).__name__} in "
+                        f"{name}={short.repr(value)}; give integers, one a cluster")
+    return tuple(map(int, items))
+
+
+def check_arms(arms: Arms) -> int:
+    """Return the number of arms."""
+    if not isinstance(arms, Arms):
+        raise TypeError(f"arms is {short.repr(arms)} of type {type(arms).__name__}, which has no reward law; "
+                        "wrap them: rai.Bernoulli([...])")
+    return arms.n_arms
+
+
+def check_sizes(n: int, clusters: tuple[int, ...], required: tuple[int, ...]) -> None:
+    """Refuse sizes and requirements that do not fit each other or the number of arms."""
+    c, r = f"clusters={short.repr(clusters)}", f"required={short.repr(required)}"
+    for i, size in enumerate(clusters):
+        if size < 1:
+            raise ValueError(f"clusters[{i}] is {size} in {c}; a cluster has at least one arm: leave it out")
+    if sum(clusters) != n:
+        raise ValueError(f"{c} add up to {sum(clusters)} but arms has {n}; give sizes that add up to {n}")
+    if len(required) != len(clusters):
+        raise ValueError(f"{r} has length {len(required)} but {c} has length {len(clusters)}; "
+                         "give one number a cluster")
+    for i, (wanted, size) in enumerate(zip(required, clusters, strict=True)):
+        if not 0 <= wanted <= size:
+            raise ValueError(f"required[{i}] is {wanted} in {r} but clusters[{i}] is {size}; "
+                             f"ask for 0 to {size} of its arms")
+    if not any(required):
+        raise ValueError(f"{r} asks for no arm; ask for at least one representative of some cluster")
+
+
+def check_number(name: str, value: int, largest: int, what: str) -> int:
+    """Return an integer between 1 and `largest`."""
+    remedy = f"it must be an integer from 1 to {largest}, {what}"
+    if not _is_integer(type(value)):
+        raise TypeError(f"{name} is {short.repr(value)} of type {type(value).__name__}; {remedy}")
+    if not 1 <= value <= largest:
+        raise ValueError(f"{name} is {value}; {remedy}")
+    return int(value)
+
+
+def check_borders(means: NDArray[np.float64], clusters: tuple[int, ...], order: NDArray[np.int64],
+                  starts: NDArray[np.int64]) -> None:
+    """Refuse a tie between the last arm of a cluster and the first of the next; `starts` index `order`."""
+    tied = np.flatnonzero(means[order[starts[1:] - 1]] == means[order[starts[1:]]])
+    if tied.size:
+        i = int(tied[0]) + 1
+        above, below = (int(arm) for arm in order[starts[i] - 1 : starts[i] + 1])
+        raise ValueError(f"clusters={short.repr(clusters)} are undefined: arms {above} and {below} tie "
+                         f"at mean {means[above]} across the border between clusters {i} and {i + 1}; "
+                         "make the means differ, or choose sizes that keep both arms in one cluster")

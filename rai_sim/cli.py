@@ -1,0 +1,225 @@
+"""The command line, `rai-sim` or `python -m rai_sim`.
+
+Exit code 0; 2 with one line on the error stream for input that cannot be used; 130 after Ctrl-C, with what was finished printed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Annotated, Any
+
+import typer
+import typer.main
+
+from rai_sim import cli_tables as tables
+from rai_sim.algorithms.base import ALGORITHMS, Algorithm
+from rai_sim.arms.base import LAWS, Arms
+from rai_sim.cli_parsing import (
+    BadInput,
+    build_problem,
+    describe_algorithms,
+    law_options,
+    parse_algorithm,
+    real_number,
+    takes_problem,
+    whole_number,
+)
+from rai_sim.problem import Problem, check_delta
+from rai_sim.result import Result
+from rai_sim.simulate import SimulationInterrupted, simulate
+
+#: What `run` runs if no algorithm is named: the five variants of the paper's tables.
+_VARIANTS = ("vanilla", "vanilla:merging=false", "butterscotch", "butterscotch:merging=false", "lucb")
+#: Left out of the command that repeats a run.
+_SKIP_ERROR = 1e-12
+#: Arguments of the library whose options have another name.
+_OTHER_NAMES = {"n_jobs": "jobs", "task": "table-task", "arms": "law"}
+#: Examples by argument, with which `warmup` builds two arms of any law that takes no other.
+_WARMUP_ARGUMENTS: dict[str, Any] = {
+    "means": [0.9, 0.1], "values": [0.0, 0.5, 1.0], "probabilities": [[0.0, 0.2, 0.8], [0.8, 0.2, 0.0]], "rewards": [[1.0] * 4096, [0.0] * 4096],
+}  # fmt: skip
+# Rich text would cost start-up time and wrap messages over several lines.
+app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False,
+                  help="Simulate representative arm identification: how many pulls, how many errors, which bounds.")
+# Options' own copy of the parser's exceptions differs between versions; this one is public.
+_UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+
+
+
+def _real(text: str) -> Any:
+    return typer.Option(help=text, parser=real_number, metavar="NUMBER")
+
+
+def _whole(text: str) -> Any:
+    return typer.Option(help=text, parser=whole_number, metavar="INTEGER")
+
+
+_ALGORITHMS = f"repeatable; default {', '.join(_VARIANTS)}; known, with defaults: {describe_algorithms()}"
+_PROGRESS = typer.Option("--progress/--no-progress", help="progress bars; default: on a terminal")
+Delta = Annotated[float, _real("error probability, in (0, 1)")]
+Json = Annotated[bool, typer.Option("--json", help="print one JSON document instead of a table")]
+
+
+@app.command()
+@takes_problem
+def run(
+    problem_options: dict[str, Any],
+    algorithm: Annotated[list[str] | None, typer.Option(help=_ALGORITHMS, show_default=False)] = None,
+    delta: Delta = 0.01,
+    replications: Annotated[int, _whole("independent replications of each algorithm")] = 1000,
+    seed: Annotated[int, _whole("seed of all streams; the same seed gives the same numbers")] = 0,
+    jobs: Annotated[int, _whole("workers; -1 for all cores; does not change the numbers")] = 1,
+    max_pulls: Annotated[int | None, _whole("give a replication up at so many pulls")] = None,
+    skip_error: Annotated[float, _real("total variation that skipping rounds may cost")] = _SKIP_ERROR,
+    progress: Annotated[bool | None, _PROGRESS] = None,
+    json: Json = False,
+) -> None:
+    """Simulate algorithms on a problem. Without options: the paper's table instance, all five variants."""
+    problem, delta = build_problem(problem_options), check_delta(delta)
+    chosen = [parse_algorithm(text) for text in algorithm or _VARIANTS]
+    numbers = {"delta": delta, "replications": replications, "seed": seed, "max_pulls": max_pulls, "skip_error": skip_error}
+    results: list[Result] = []
+    interrupted, failure = False, None
+    try:
+        for one in chosen:
+            results.append(simulate(problem, one, n_jobs=jobs, progress=progress, **numbers))  # type: ignore[arg-type]
+    except KeyboardInterrupt as error:
+        interrupted = True
+        if isinstance(error, SimulationInterrupted) and error.result is not None:
+            results.append(error.result)
+    except (TypeError, ValueError, OverflowError) as error:
+        if not results:
+            raise
+        failure = error  # an algorithm that fails does not cost the others' results
+    again = _again("run", **problem_options, algorithm=algorithm, **numbers)
+    if json:
+        document = tables.run_document(problem, results, **numbers, interrupted=interrupted, rerun=again)
+        print(tables.json_text(document))
+    else:
+        notes = [f"seed {seed}; the same numbers again: {again}"]
+        if interrupted:
+            notes.insert(0, f"INTERRUPTED: {_progress_words(chosen, results, replications)}")
+        print(tables.run_text(problem, delta, results, notes) if results else "\n".join(notes))
+    if failure is not None:
+        raise failure
+    if interrupted:
+        raise typer.Exit(130)
+
+
+def _progress_words(chosen: Sequence[Algorithm], results: Sequence[Result], replications: int) -> str:
+    done = sum(result.replications == replications for result in results)
+    words = f"{done} of {len(chosen)} algorithms are complete"
+    partly = next((result for result in results if result.replications < replications), None)
+    return words if partly is None else f"{words}, {partly.algorithm.label} has {partly.replications:,} of {replications:,} replications"
+
+
+def _again(command: str, **options: Any) -> str:
+    """Return the command that gives the same numbers; what does not change them is left out."""
+    words = ["rai-sim", command]
+    for name, value in options.items():
+        flag = f"--{name.replace('_', '-')}"
+        if name == "strict":
+            words += [] if value else ["--no-strict"]
+        elif name == "skip_error" and value == _SKIP_ERROR:
+            continue
+        elif isinstance(value, list):
+            words += [word for entry in value for word in (flag, entry)]
+        elif value is not None:
+            words += [flag, str(value)]
+    return shlex.join(words)
+
+
+@app.command()
+@takes_problem
+def bounds(problem_options: dict[str, Any], delta: Delta = 0.01, json: Json = False) -> None:
+    """Print a problem's gaps and the bounds on pulls, without simulating."""
+    problem, delta = build_problem(problem_options), check_delta(delta)
+    print(tables.json_text(tables.bounds_document(problem, delta)) if json else tables.bounds_text(problem, delta))
+
+
+@app.command()
+def warmup() -> None:
+    """Compile, or load from the cache, what every law and algorithm needs, so that the next runs start at once."""
+    began = time.perf_counter()
+    for law, cls in LAWS.items():
+        arms = _example(cls)
+        for name, algorithm_class in ALGORITHMS.items():
+            if arms is None:
+                print(f"{law:<12} {name:<16} left out: no example of this law is known here")
+                continue
+            started = time.perf_counter()
+            problem = Problem(arms, (1, 1), (1, 0))
+            for choice in itertools.product((True, False), repeat=len(fields(algorithm_class))):  # type: ignore[arg-type]
+                simulate(problem, algorithm_class(*choice), delta=0.1, replications=2, seed=0)
+            print(f"{law:<12} {name:<16} {time.perf_counter() - started:6.2f} s", flush=True)
+    print(f"{'total':<29} {time.perf_counter() - began:6.2f} s")
+
+
+def _example(cls: type[Arms]) -> Arms | None:
+    users = law_options()
+    law = cls.__name__.lower()
+    arguments = {name: _WARMUP_ARGUMENTS[name] for name in users if law in users[name] and name in _WARMUP_ARGUMENTS}
+    try:
+        return cls(**arguments)
+    except TypeError:
+        return None
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Words after the program's name; those of the process when None.
+
+    Examples
+    --------
+    >>> main(["run", "--table-task", "1", "--algorithm", "butterscotch", "--replications", "10"])
+    10 Bernoulli arms, clusters 3,5,2, required 1,0,0, bottleneck gap 0.25, delta 0.01
+    ...
+    Butterscotch(merging=True)      10,370  10,370 to 10,370 ...
+    0
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    try:
+        code = typer.main.get_command(app).main(args=words, prog_name="rai-sim", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has seen enough; what is still buffered must not fail again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except _UsageError as error:
+        context = getattr(error, "ctx", None)
+        return _complain(f"{error.format_message().rstrip('.')}; see {context.command_path if context else 'rai-sim'} --help")  # type: ignore[attr-defined]
+    except BadInput as error:
+        return _complain(str(error))
+    except (TypeError, ValueError, OverflowError) as error:
+        return _complain(_in_options(str(error)))
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    return code if isinstance(code, int) else 0
+
+
+def _complain(message: str) -> int:
+    """Say in one line what is wrong and return the exit code."""
+    print("rai-sim:", " ".join(message.split()), file=sys.stderr)
+    return 2
+
+
+def _in_options(message: str) -> str:
+    """Return a message of the library in the words of the command line."""
+    known = {*law_options(), "clusters", "required", "instance", "strict", "delta", "replications", "seed", "max_pulls", "skip_error"}
+    first = re.match(r"[a-z_]+", message)
+    name = first.group() if first else ""
+    option = _OTHER_NAMES.get(name, name.replace("_", "-") if name in known else "")
+    for argument, flag in (("strict=False", "--no-strict"), ("max_pulls", "--max-pulls")):
+        message = message.replace(argument, flag)
+    return f"--{option}: {message}" if option else message

@@ -1,0 +1,54 @@
+"""What a driver is given and where it writes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Setting(NamedTuple):
+    """What a block of replications is run with, besides the law: scalars, and arrays that kernels only read."""
+
+    sizes: NDArray[np.int64]  # (m,) cluster sizes c
+    required: NDArray[np.int64]  # (m,) representatives r
+    cluster_of: NDArray[np.int64]  # (N,) true cluster of each arm, for judging outputs only
+    delta: float
+    skip_error: float
+    max_pulls: int
+    key: NDArray[np.uint64]  # (2,) the stream key of the seed
+
+
+class Block(NamedTuple):
+    """Where a kernel writes; row b belongs to replication first + b."""
+
+    pulls: NDArray[np.int64]  # (B,)
+    rounds: NDArray[np.int64]  # (B,)
+    correct: NDArray[np.bool_]  # (B,)
+    finished: NDArray[np.bool_]  # (B,)
+    representatives: NDArray[np.int32]  # (B, sum of r), -1 where not finished
+    settled: NDArray[np.int64]  # (B or 0, N) round in which each arm was settled, 0 if it was not; not written if it has no rows
+    fault: NDArray[np.int64]  # (3,) see rai_sim.engine.faults
+
+
+def new_block(replications: int, required: int, arms_with_settle_rounds: int = 0) -> Block:
+    """Allocate a block; settle rounds are kept only if their number of arms is given."""
+    return Block(
+        pulls=np.zeros(replications, np.int64),
+        rounds=np.zeros(replications, np.int64),
+        correct=np.zeros(replications, np.bool_),
+        finished=np.zeros(replications, np.bool_),
+        representatives=np.full((replications, required), -1, np.int32),
+        settled=np.zeros((replications if arms_with_settle_rounds else 0, arms_with_settle_rounds), np.int64),
+        fault=np.zeros(3, np.int64),
+    )
+
+
+def part_of(block: Block, start: int, stop: int) -> Block:
+    """Return a view of rows start..stop-1, with a fault record of its own."""
+    rows = slice(start, stop)
+    return Block(
+        block.pulls[rows], block.rounds[rows], block.correct[rows], block.finished[rows], block.representatives[rows],
+        block.settled[rows], np.zeros(3, np.int64),
+    )  # fmt: skip

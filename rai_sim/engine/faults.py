@@ -1,0 +1,35 @@
+"""Reasons for which a kernel stops before its block is done, and the errors they become."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rai_sim.engine.jit import kernel
+
+#: fault[0] is one of these; fault[1] and fault[2] are an arm and a pull number (1-based) where that says something.
+NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS = 0, 1, 2
+
+#: int64 counters are safe up to here. A run that would go on is stopped with an error instead of wrapping around.
+MOST_PULLS = 1 << 62
+
+
+@kernel
+def report(fault: NDArray[np.int64], code: int, arm: int, pull: int) -> None:
+    """Note a fault."""
+    fault[0], fault[1], fault[2] = code, arm, pull
+
+
+def raise_fault(fault: NDArray[np.int64]) -> NoReturn:
+    """Raise the error that a noted fault stands for."""
+    code, arm, pull = (int(v) for v in fault)
+    if code == RECORDING_RAN_OUT:
+        raise ValueError(
+            f"rewards: the recording of arm {arm} ran out: pull {pull} was asked for but only {pull - 1} are recorded; "
+            "record more pulls, raise delta, or cap the replications with max_pulls"
+        )
+    raise OverflowError(
+        f"a replication would pass {MOST_PULLS} pulls (2^62); the gaps are too small to finish: cap it with max_pulls"
+    )

@@ -1,0 +1,103 @@
+"""The only place that sets Numba options.
+
+Three kinds of compiled functions exist:
+
+`kernel`
+    A helper. It is compiled into whatever calls it and never cached on disk by itself.
+`driver`
+    An entry point that Python calls. It is cached on disk, so a fresh process does not compile it again.
+`implements`
+    One law's version of an operation that every law offers (see `rai_sim.engine.law`).
+
+Numba keys its disk cache on the entry point's own file and bytecode and on the values its closure holds; a changed helper in another
+file would go unnoticed (numba #1833). `driver` therefore puts a digest of all of the package's kernel sources into the closure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import types as python_types
+import warnings
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+from numba import types
+from numba.extending import overload
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: error_model="numpy": a division by zero gives inf, as the formulas want, instead of a branch a division.
+#: nogil: threads run blocks side by side. fastmath stays off: it deletes tests for NaN and infinity.
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+
+
+def kernel(function: F) -> F:
+    """Compile a helper that other compiled functions call."""
+    return cast(F, numba.njit(**_OPTIONS)(function))
+
+
+def inlined(function: F) -> F:
+    """Compile a helper whose call must vanish: the few lines in which a random word is made."""
+    return cast(F, numba.njit(inline="always", **_OPTIONS)(function))
+
+
+@cache
+def source_digest() -> str:
+    """Return the SHA-256 of every source file that kernels are compiled from."""
+    package = Path(__file__).parent.parent
+    digest = hashlib.sha256()
+    for folder in ("algorithms", "arms", "engine"):
+        for path in sorted((package / folder).glob("*.py")):
+            digest.update(path.name.encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def driver(function: F) -> F:
+    """Compile an entry point and keep the machine code on disk, keyed by the digest of all kernel sources.
+
+    Where no cache folder can be written the function works without, after a warning.
+    """
+    keyed = _close_over(function, source_digest())
+    try:
+        return cast(F, numba.njit(cache=True, **_OPTIONS)(keyed))
+    except RuntimeError as problem:  # numba: no locator available, i.e. no folder it may write to
+        warnings.warn(
+            f"compiled kernels are not kept on disk ({problem}); every process compiles anew. "
+            "Set NUMBA_CACHE_DIR to a writable folder.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return cast(F, numba.njit(**_OPTIONS)(function))
+
+
+def _close_over(function: Callable[..., Any], digest: str) -> Callable[..., Any]:
+    """Return `function` with `digest` as one more closure cell, which Numba hashes into the cache key."""
+    code = function.__code__.replace(co_freevars=(*function.__code__.co_freevars, "_source_digest"))
+    closure = (*(function.__closure__ or ()), python_types.CellType(digest))
+    keyed = python_types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
+    keyed.__qualname__ = function.__qualname__
+    keyed.__doc__ = function.__doc__
+    keyed.__module__ = function.__module__
+    return keyed
+
+
+def implements(operation: Callable[..., Any], law: type) -> Callable[[F], F]:
+    """Register the decorated function as `operation` for kernels that are given a `law` (a NamedTuple class).
+
+    Dispatch happens on the type of the first argument while compiling, so it costs nothing at run time, and unlike
+    functions passed as arguments it does not keep drivers off the disk cache (numba #6251, #6972).
+    """
+
+    def register(function: F) -> F:
+        def choose(first: Any, *_rest: Any) -> Callable[..., Any] | None:
+            matches = isinstance(first, types.BaseNamedTuple) and first.instance_class is law
+            return function if matches else None
+
+        overload(operation, strict=False, jit_options=dict(_OPTIONS))(choose)
+        return function
+
+    return register

@@ -1,0 +1,57 @@
+"""What a reward law offers to kernels.
+
+A law is a NamedTuple of arrays. It offers the operations below; each law's file in `rai_sim.arms` implements them with
+`rai_sim.engine.jit.implements`, and compiled code picks the version by the law's type. `arm` is the caller's arm index, `total` the sum
+of the arm's first `pulls` rewards in the law's own units (see `Law units` below), and every function gives back the random state after
+its draws.
+
+Law units. A kernel compares sums with thresholds, and sums of integers are exact. So a law may measure rewards in steps of `unit` from
+`origin`: reward = origin + unit * (what the kernel sees). The comparisons a kernel makes are between sums of equally many pulls, or
+between means, both of which the shift leaves alone; thresholds are divided by `unit`. A law without such a lattice has origin 0, unit 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from rai_sim.engine.streams import State
+
+
+def _no_python_version(operation: str, law: Any) -> NoReturn:
+    raise TypeError(f"{operation} was given {type(law).__name__}, which no compiled reward law stands for; "
+                    "call it from a kernel, with the tuple that arms.kernel_law() returns")
+
+
+def one_pull(law: Any, arm: int, total: float, pulls: int, state: State) -> tuple[float, State]:
+    """Return the sum after one more pull."""
+    _no_python_version("one_pull", law)
+
+
+def more_pulls(law: Any, arm: int, total: float, pulls: int, k: int, state: State) -> tuple[float, State]:
+    """Return the sum after k >= 1 more pulls, drawn at once."""
+    _no_python_version("more_pulls", law)
+
+
+def pulls_available(law: Any) -> int:
+    """Return how many pulls of each arm the law can give; a huge number unless it replays a recording."""
+    _no_python_version("pulls_available", law)
+
+
+def spread(law: Any) -> float:
+    """Return the length, in law units, of the interval that holds every reward; infinite if there is none."""
+    _no_python_version("spread", law)
+
+
+def mean_of(law: Any, arm: int) -> float:
+    """Return the arm's mean in law units, for certificates only: a kernel never decides by it."""
+    _no_python_version("mean_of", law)
+
+
+def unit(law: Any) -> float:
+    """Return the length of one law unit in rewards."""
+    _no_python_version("unit", law)
+
+
+def proxy(law: Any) -> float:
+    """Return a variance proxy, in squared law units, of which every arm's reward is sub-Gaussian; infinite if none is known."""
+    _no_python_version("proxy", law)

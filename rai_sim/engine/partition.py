@@ -1,0 +1,94 @@
+"""The clusters' bookkeeping of one replication: open sizes, outputs, removals and merges (steps 3 and 4 of the round-robin loop)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rai_sim.engine.blocks import Block, Setting
+from rai_sim.engine.jit import kernel
+
+
+class Partition(NamedTuple):
+    """State of the clusters; arms are named by the caller's indices here."""
+
+    open_sizes: NDArray[np.int64]  # (m,) active arms that the ranking's cut gives each cluster
+    found: NDArray[np.int64]  # (m,) |O_i|
+    required: NDArray[np.int64]  # (m,) r_i
+    offset: NDArray[np.int64]  # (m,) where O_i begins among the outputs
+    outputs: NDArray[np.int32]  # (sum of r,) the caller's arm indices, cluster after cluster
+    settled: NDArray[np.int64]  # (N,) round in which each arm was settled, 0 while active
+
+
+@kernel
+def new_partition(setting: Setting, block: Block) -> Partition:
+    """Allocate a block's partition."""
+    N, m = setting.cluster_of.size, setting.sizes.size
+    return Partition(
+        np.empty(m, np.int64), np.empty(m, np.int64), setting.required, np.empty(m, np.int64),
+        np.empty(block.representatives.shape[1], np.int32), np.empty(N, np.int64),
+    )  # fmt: skip
+
+
+@kernel
+def open_partition(part: Partition, sizes: NDArray[np.int64]) -> int:
+    """Start a replication; return how many outputs are missing."""
+    missing = 0
+    for i in range(sizes.size):
+        part.open_sizes[i] = sizes[i]
+        part.found[i] = 0
+        part.offset[i] = missing
+        missing += part.required[i]
+    for j in range(part.outputs.size):
+        part.outputs[j] = -1
+    for arm in range(part.settled.size):
+        part.settled[arm] = 0
+    return missing
+
+
+@kernel
+def settle_arm(part: Partition, cluster: int, arm: int, round_: int) -> int:
+    """Take an arm out of a cluster, into its output if there is room; return how many missing outputs that supplies (0 or 1)."""
+    part.settled[arm] = round_
+    part.open_sizes[cluster] -= 1
+    if part.found[cluster] == part.required[cluster]:
+        return 0
+    part.outputs[part.offset[cluster] + part.found[cluster]] = arm
+    part.found[cluster] += 1
+    return 1
+
+
+@kernel
+def merge_with_previous(part: Partition, i: int) -> bool:
+    """Merge cluster i-1 into i if both have all they were asked for; whether that moved any arm."""
+    if i == 0 or part.found[i - 1] < part.required[i - 1] or part.found[i] < part.required[i]:
+        return False
+    moved = part.open_sizes[i - 1]
+    part.open_sizes[i] += moved
+    part.open_sizes[i - 1] = 0
+    return moved > 0
+
+
+@kernel
+def all_correct(part: Partition, cluster_of: NDArray[np.int64]) -> bool:
+    """Whether every output lies in the cluster it was named for."""
+    for i in range(part.required.size):
+        for j in range(part.offset[i], part.offset[i] + part.found[i]):
+            if cluster_of[part.outputs[j]] != i:
+                return False
+    return True
+
+
+@kernel
+def record_outcome(block: Block, b: int, part: Partition, cluster_of: NDArray[np.int64], finished: bool, R: int, pulls: int) -> None:
+    """Write a replication's results into row b."""
+    block.pulls[b], block.rounds[b], block.finished[b] = pulls, R, finished
+    if finished:
+        for j in range(part.outputs.size):  # loops: slice assignments would compile shape checks and their messages
+            block.representatives[b, j] = part.outputs[j]
+        block.correct[b] = all_correct(part, cluster_of)
+    if block.settled.shape[0] > 0:
+        for arm in range(part.settled.size):
+            block.settled[b, arm] = part.settled[arm]

@@ -1,0 +1,307 @@
+"""simulate(): validate, cut the replications into blocks, run them here or through joblib, collect a Result."""
+
+from __future__ import annotations
+
+import math
+import operator
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from rai_sim.algorithms import Algorithm
+from rai_sim.arms import Arms
+from rai_sim.engine.blocks import Block, Setting, new_block, part_of
+from rai_sim.engine.faults import MOST_PULLS, NONE, raise_fault
+from rai_sim.engine.streams import stream_key
+from rai_sim.problem import Problem, check_delta
+from rai_sim.result import Experiment, Result
+
+#: A block takes about this long, so that Ctrl-C is answered promptly and progress moves; it is far longer than a block's overhead.
+_BLOCK_SECONDS = 0.2
+#: Largest skip_error accepted. Beyond it the simulated law would be visibly another one than the algorithm's.
+_MOST_SKIP_ERROR = 1e-3
+
+
+class SimulationInterrupted(KeyboardInterrupt):
+    """Ctrl-C during `simulate`; `.result` holds the finished replications as a Result, or None if there is none."""
+
+    def __init__(self, result: Result | None) -> None:
+        """Keep what was finished."""
+        finished = 0 if result is None else len(result.pulls)
+        super().__init__(f"interrupted; the {finished} finished replications are in this exception's .result")
+        self.result = result
+
+
+def simulate(
+    problem: Problem,
+    algorithm: Algorithm,
+    *,
+    delta: float = 0.01,
+    replications: int = 1000,
+    seed: int | None = None,
+    n_jobs: int | None = 1,
+    progress: bool | None = False,
+    skip_error: float = 1e-12,
+    max_pulls: int | None = None,
+    first_replication: int = 0,
+    block_size: int | None = None,
+) -> Result:
+    """Run independent replications of an algorithm on a problem.
+
+    Replication i's results are a function of (seed, i) and of the arguments that define the experiment. They do not depend on
+    `replications`, `n_jobs`, `block_size`, the joblib backend or the order in which blocks finish.
+
+    Parameters
+    ----------
+    problem : Problem
+        Arms, clusters and required representatives.
+    algorithm : Algorithm
+        `Vanilla()`, `Butterscotch()` or `LUCB()`, with its options.
+    delta : float, default 0.01
+        Error probability the algorithm is run for, in (0, 1).
+    replications : int, default 1000
+        Number of replications, at least 1.
+    seed : int, optional
+        Any non-negative integer. When None, 128 bits of entropy are drawn from the system; `Result.seed` tells them.
+    n_jobs : int or None, default 1
+        Workers: 1 runs in the caller's thread, -1 uses every core; None takes what `joblib.parallel_config` says. Workers are threads
+        unless a joblib backend ("loky", "dask", "ray") is configured; kernels release the GIL.
+    progress : bool or None, default False
+        Show a progress bar; None shows it on a terminal only.
+    skip_error : float, default 1e-12
+        Bound, a replication, on the total-variation distance between the law of (pulls, rounds, outputs) that is simulated and the
+        law of pull-by-pull simulation. 0 skips only what is certain, at some cost in time. At most 1e-3.
+    max_pulls : int, optional
+        Cap on a replication's pulls. A round that would pass it is not started: the replication has finished False, keeps its pulls,
+        and counts neither as correct nor as wrong.
+    first_replication : int, default 0
+        Index of the first replication; `first_replication=k, replications=1` reruns replication k alone.
+    block_size : int, optional
+        Replications a block; chosen by measured time when None.
+
+    Returns
+    -------
+    Result
+        Arrays with one entry a replication, with summaries.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of a wrong type or value, before anything is run; or if a recording runs out, naming arm and pull.
+    OverflowError
+        If a replication without cap would pass 2^62 pulls.
+    SimulationInterrupted
+        On Ctrl-C; a KeyboardInterrupt whose `.result` holds the finished replications.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> problem = rai.Problem(rai.Bernoulli([0.9, 0.6, 0.2]), clusters=(1, 2), required=(1, 0))
+    >>> result = rai.simulate(problem, rai.Vanilla(), delta=0.05, replications=500, seed=0)
+    >>> result.pulls.shape, bool(result.correct.mean() > 0.95)
+    ((500,), True)
+    >>> alone = rai.simulate(problem, rai.Vanilla(), delta=0.05, replications=1, seed=0, first_replication=321)
+    >>> bool(alone.pulls[0] == result.pulls[321])
+    True
+    """
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem must be a Problem; got {problem!r}: build one with rai.Problem(arms, clusters, required)")
+    if not isinstance(algorithm, Algorithm):
+        raise TypeError(f"algorithm must be an algorithm such as rai.Vanilla(); got {algorithm!r}"
+                        + (": add parentheses" if isinstance(algorithm, type) else ""))
+    task = _Task(
+        problem, algorithm, check_delta(delta), _check_seed(seed), _check_skip_error(skip_error),
+        None if max_pulls is None else _check_count("max_pulls", max_pulls, 1),
+    )  # fmt: skip
+    count = _check_count("replications", replications, 1)
+    first = _check_count("first_replication", first_replication, 0)
+    size = None if block_size is None else _check_count("block_size", block_size, 1)
+    if n_jobs is not None and _check_int("n_jobs", n_jobs) == 0:
+        raise ValueError("n_jobs is 0; give the number of workers, -1 for every core, or None for joblib's configuration")
+    if not (progress is None or isinstance(progress, bool)):
+        raise TypeError(f"progress must be True, False or None; got {progress!r}")
+    run = _Run(task, first, count, size, n_jobs)
+    with _progress_bar(count, progress) as bar:
+        try:
+            for done in run.blocks():
+                bar.update(done)
+        except KeyboardInterrupt:
+            raise SimulationInterrupted(run.result()) from None
+    result = run.result()
+    assert result is not None  # every block is done
+    return result
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What a worker needs besides a range of replications: small, and sent with every block."""
+
+    problem: Problem
+    algorithm: Algorithm
+    delta: float
+    seed: int
+    skip_error: float
+    max_pulls: int | None
+
+    def setting(self) -> Setting:
+        # Fresh arrays: those of a problem sent to another process may be read-only, which to Numba is another type.
+        return Setting(
+            sizes=np.array(self.problem.clusters, np.int64), required=np.array(self.problem.required, np.int64),
+            cluster_of=np.array(self.problem.cluster_of, np.int64), delta=self.delta, skip_error=self.skip_error,
+            max_pulls=-1 if self.max_pulls is None else min(self.max_pulls, MOST_PULLS), key=stream_key(self.seed),
+        )  # fmt: skip
+
+    def run(self, first: int, block: Block) -> None:
+        self.algorithm.run_block(kernel_law(self.problem.arms), self.setting(), first, block)
+        if block.fault[0] != NONE:
+            raise_fault(block.fault)
+
+    def run_anywhere(self, first: int, count: int) -> tuple[int, Block]:
+        """Run a block on a worker that shares no memory with the caller."""
+        block = new_block(count, sum(self.problem.required))
+        self.run(first, block)
+        return first, block
+
+
+@dataclass
+class _Run:
+    """Replications first..first+count-1 on their way into one preallocated block."""
+
+    task: _Task
+    first: int
+    count: int
+    block_size: int | None
+    n_jobs: int | None
+    started: float = field(default_factory=time.perf_counter)
+    done: list[tuple[int, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.out = new_block(self.count, sum(self.task.problem.required))
+
+    def blocks(self) -> Iterator[int]:
+        """Run everything; yield each finished block's number of replications."""
+        start, size, seconds = 0, self.block_size or 1, 0.0
+        # Alone, every block runs here. With workers, the first ones do: they compile what is missing once, and tell a block's time.
+        while start < self.count and (self.n_jobs == 1 or seconds < _BLOCK_SECONDS / 20):
+            stop = min(start + size, self.count)
+            began = time.perf_counter()
+            self.task.run(self.first + start, part_of(self.out, start, stop))
+            seconds = time.perf_counter() - began
+            self.done.append((start, stop))
+            yield stop - start
+            size = self.block_size or _next_size(stop - start, seconds)
+            start = stop
+        if start < self.count:
+            yield from self._spread(start, size)
+
+    def _spread(self, start: int, size: int) -> Iterator[int]:
+        """Run what is left through joblib."""
+        import joblib  # here: importing it costs a tenth of a second that a single-threaded run need not pay
+
+        parallel = joblib.Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator_unordered")
+        if self.block_size is None:  # enough blocks for every worker to be busy to the end
+            size = max(1, min(size, math.ceil((self.count - start) / (8 * max(1, joblib.effective_n_jobs(self.n_jobs))))))
+        calls = (
+            joblib.delayed(self.task.run_anywhere)(self.first + at, min(size, self.count - at))
+            for at in range(start, self.count, size)
+        )
+        for first, block in parallel(calls):
+            rows = slice(first - self.first, first - self.first + len(block.pulls))
+            for mine, theirs in zip(self.out[:5], block[:5], strict=True):
+                mine[rows] = theirs
+            self.done.append((rows.start, rows.stop))
+            yield len(block.pulls)
+
+    def result(self) -> Result | None:
+        """Return the finished replications."""
+        if not self.done:
+            return None
+        task = self.task
+        experiment = Experiment(task.problem, task.algorithm, task.delta, task.seed, task.skip_error, task.max_pulls)
+        ranges = _joined(self.done)
+        if ranges == [(0, self.count)]:
+            arrays: list[Any] = list(self.out[:5])
+        else:
+            arrays = [np.concatenate([array[a:b] for a, b in ranges]) for array in self.out[:5]]
+        pulls, rounds, correct, finished, representatives = arrays
+        return Result(
+            experiment=experiment, ranges=tuple((self.first + a, self.first + b) for a, b in ranges), pulls=pulls, rounds=rounds,
+            correct=correct, finished=finished, representatives=representatives, seconds=time.perf_counter() - self.started,
+        )  # fmt: skip
+
+
+def _next_size(size: int, seconds: float) -> int:
+    """Return a block size that takes about _BLOCK_SECONDS, at most 16 times the last: the first block's time may be compilation."""
+    return max(1, int(size * min(16.0, _BLOCK_SECONDS / max(seconds, 1e-9))))
+
+
+def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the ranges sorted, adjacent ones joined."""
+    joined: list[tuple[int, int]] = []
+    for start, stop in sorted(ranges):
+        if joined and joined[-1][1] == start:
+            joined[-1] = (joined[-1][0], stop)
+        else:
+            joined.append((start, stop))
+    return joined
+
+
+class _Silent:
+    def update(self, count: int) -> None:
+        """Show nothing."""
+
+
+def _progress_bar(total: int, progress: bool | None) -> AbstractContextManager[Any]:
+    if progress is False:
+        return nullcontext(_Silent())
+    from tqdm.auto import tqdm  # here: most calls show no bar, and a notebook bar is slow to import
+
+    bar: AbstractContextManager[Any] = tqdm(total=total, unit="replication", unit_scale=True, disable=None if progress is None else False)
+    return bar
+
+
+@lru_cache(maxsize=2)
+def kernel_law(arms: Arms) -> Any:
+    """Return arms.kernel_law(), kept for the blocks that follow: tables of many categorical arms take a while to make."""
+    return arms.kernel_law()
+
+
+def _check_int(name: str, value: object) -> int:
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be an integer; got {value!r}")
+    try:
+        return operator.index(value)  # type: ignore[arg-type]  # what is no integer raises
+    except TypeError:
+        raise TypeError(f"{name} must be an integer; got {value!r}") from None
+
+
+def _check_count(name: str, value: object, least: int) -> int:
+    number = _check_int(name, value)
+    if not least <= number <= MOST_PULLS:
+        raise ValueError(f"{name} is {number}; it must be at least {least} and at most 2^62")
+    return number
+
+
+def _check_seed(seed: object) -> int:
+    if seed is None:
+        entropy = np.random.SeedSequence().entropy
+        assert isinstance(entropy, int)
+        return entropy
+    number = _check_int("seed", seed)
+    if number < 0:
+        raise ValueError(f"seed is {number}; it must be a non-negative integer, or None to draw one")
+    return number
+
+
+def _check_skip_error(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating, np.integer)):
+        raise TypeError(f"skip_error must be a number; got {value!r}")
+    number = float(value)
+    if not 0.0 <= number <= _MOST_SKIP_ERROR:
+        raise ValueError(f"skip_error is {number}; it must lie between 0 (skip only what is certain) and {_MOST_SKIP_ERROR}")
+    return number
