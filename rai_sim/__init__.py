@@ -1,8 +1,13 @@
 """Exact, fast simulation of representative arm identification (RAI) in stochastic bandits."""
 
 from rai_sim import bounds as bounds
-from rai_sim.algorithms import *
-from rai_sim.arms import *
+from rai_sim.algorithms.butterscotch import Butterscotch as Butterscotch
+from rai_sim.algorithms.lucb import LUCB as LUCB
+from rai_sim.algorithms.vanilla import Vanilla as Vanilla
+from rai_sim.arms.bernoulli import Bernoulli as Bernoulli
+from rai_sim.arms.categorical import Categorical as Categorical
+from rai_sim.arms.gaussian import Gaussian as Gaussian
+from rai_sim.arms.recorded import Recorded as Recorded
 from rai_sim.engine.streams import STREAM_VERSION as STREAM_VERSION
 from rai_sim.problem import Problem as Problem
 from rai_sim.problem import best_arm as best_arm

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.arms import Arms
+from rai_sim.arms.base import Arms
 
 #: Messages show the first dozen entries of a long sequence.
 short = reprlib.Repr()

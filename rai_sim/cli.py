@@ -1,6 +1,7 @@
 """The command line, `rai-sim` or `python -m rai_sim`.
 
-Exit code 0; 2 with one line on the error stream for input that cannot be used; 130 after Ctrl-C, with what was finished printed.
+Exit code 0; 2 with one line on the error stream for input that cannot be used; 130 after Ctrl-C, with what
+was finished printed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Annotated, Any
 
@@ -23,34 +24,40 @@ from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.arms.base import LAWS, Arms
 from rai_sim.cli_parsing import (
     BadInput,
-    build_problem,
     describe_algorithms,
-    law_options,
+    flag,
     parse_algorithm,
     real_number,
-    takes_problem,
     whole_number,
 )
+from rai_sim.cli_problem import build_problem, law_options, takes_problem
 from rai_sim.problem import Problem, check_delta
 from rai_sim.result import Result
 from rai_sim.simulate import SimulationInterrupted, simulate
 
 #: What `run` runs if no algorithm is named: the five variants of the paper's tables.
 _VARIANTS = ("vanilla", "vanilla:merging=false", "butterscotch", "butterscotch:merging=false", "lucb")
-#: Left out of the command that repeats a run.
 _SKIP_ERROR = 1e-12
-#: Arguments of the library whose options have another name.
+#: Arguments of the library, besides those of laws, whose options have the same name, and those with another.
+_SAME_NAMES = ("clusters", "required", "instance", "delta", "replications", "seed", "max_pulls", "skip_error")
 _OTHER_NAMES = {"n_jobs": "jobs", "task": "table-task", "arms": "law"}
 #: Examples by argument, with which `warmup` builds two arms of any law that takes no other.
-_WARMUP_ARGUMENTS: dict[str, Any] = {
-    "means": [0.9, 0.1], "values": [0.0, 0.5, 1.0], "probabilities": [[0.0, 0.2, 0.8], [0.8, 0.2, 0.0]], "rewards": [[1.0] * 4096, [0.0] * 4096],
-}  # fmt: skip
-# Rich text would cost start-up time and wrap messages over several lines.
-app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False,
-                  help="Simulate representative arm identification: how many pulls, how many errors, which bounds.")
-# Options' own copy of the parser's exceptions differs between versions; this one is public.
+_EXAMPLES: dict[str, Any] = {
+    "means": [0.9, 0.1],
+    "values": [0.0, 0.5, 1.0],
+    "probabilities": [[0.0, 0.2, 0.8], [0.8, 0.2, 0.0]],
+    "rewards": [[1.0] * 4096, [0.0] * 4096],
+}
+# The parser's exceptions live in another place from version to version; this way to them is public.
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
+# Rich text would cost start-up time and spread messages over several lines.
+app = typer.Typer(
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    help="Simulate representative arm identification: how many pulls, how many errors, and the bounds.",
+)
 
 
 def _real(text: str) -> Any:
@@ -76,20 +83,26 @@ def run(
     replications: Annotated[int, _whole("independent replications of each algorithm")] = 1000,
     seed: Annotated[int, _whole("seed of all streams; the same seed gives the same numbers")] = 0,
     jobs: Annotated[int, _whole("workers; -1 for all cores; does not change the numbers")] = 1,
-    max_pulls: Annotated[int | None, _whole("give a replication up at so many pulls")] = None,
+    max_pulls: Annotated[int | None, _whole("give a replication up at so many pulls; default: never")] = None,
     skip_error: Annotated[float, _real("total variation that skipping rounds may cost")] = _SKIP_ERROR,
     progress: Annotated[bool | None, _PROGRESS] = None,
     json: Json = False,
 ) -> None:
-    """Simulate algorithms on a problem. Without options: the paper's table instance, all five variants."""
+    """Simulate algorithms on a problem; by default the paper's table instance and all five variants."""
     problem, delta = build_problem(problem_options), check_delta(delta)
     chosen = [parse_algorithm(text) for text in algorithm or _VARIANTS]
-    numbers = {"delta": delta, "replications": replications, "seed": seed, "max_pulls": max_pulls, "skip_error": skip_error}
+    numbers: dict[str, Any] = {
+        "delta": delta,
+        "replications": replications,
+        "seed": seed,
+        "max_pulls": max_pulls,
+        "skip_error": skip_error,
+    }
     results: list[Result] = []
     interrupted, failure = False, None
     try:
         for one in chosen:
-            results.append(simulate(problem, one, n_jobs=jobs, progress=progress, **numbers))  # type: ignore[arg-type]
+            results.append(simulate(problem, one, n_jobs=jobs, progress=progress, **numbers))
     except KeyboardInterrupt as error:
         interrupted = True
         if isinstance(error, SimulationInterrupted) and error.result is not None:
@@ -101,74 +114,90 @@ def run(
     again = _again("run", **problem_options, algorithm=algorithm, **numbers)
     if json:
         document = tables.run_document(problem, results, **numbers, interrupted=interrupted, rerun=again)
-        print(tables.json_text(document))
+        _show(tables.json_text(document))
     else:
-        notes = [f"seed {seed}; the same numbers again: {again}"]
+        notes = [f"{replications:,} replications each, seed {seed}; the same numbers again: {again}"]
         if interrupted:
-            notes.insert(0, f"INTERRUPTED: {_progress_words(chosen, results, replications)}")
-        print(tables.run_text(problem, delta, results, notes) if results else "\n".join(notes))
+            notes.insert(0, f"INTERRUPTED: {_how_far(chosen, results, replications)}")
+        _show(tables.run_text(problem, delta, results, notes) if results else "\n".join(notes))
     if failure is not None:
         raise failure
     if interrupted:
         raise typer.Exit(130)
 
 
-def _progress_words(chosen: Sequence[Algorithm], results: Sequence[Result], replications: int) -> str:
-    done = sum(result.replications == replications for result in results)
-    words = f"{done} of {len(chosen)} algorithms are complete"
-    partly = next((result for result in results if result.replications < replications), None)
-    return words if partly is None else f"{words}, {partly.algorithm.label} has {partly.replications:,} of {replications:,} replications"
+def _show(text: str) -> None:
+    """Print a text."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        # The reader has seen enough; what is still buffered must not fail again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None
+
+
+def _how_far(chosen: Sequence[Algorithm], results: Sequence[Result], replications: int) -> str:
+    partial = [result for result in results if result.replications < replications]
+    words = [f"{len(results) - len(partial)} of {len(chosen)} algorithms are complete"]
+    words += [f"{result.algorithm.label} has {result.replications:,} of {replications:,} replications"
+              for result in partial]
+    return ", ".join(words)
 
 
 def _again(command: str, **options: Any) -> str:
     """Return the command that gives the same numbers; what does not change them is left out."""
     words = ["rai-sim", command]
     for name, value in options.items():
-        flag = f"--{name.replace('_', '-')}"
         if name == "strict":
             words += [] if value else ["--no-strict"]
-        elif name == "skip_error" and value == _SKIP_ERROR:
-            continue
         elif isinstance(value, list):
-            words += [word for entry in value for word in (flag, entry)]
-        elif value is not None:
-            words += [flag, str(value)]
+            words += [word for entry in value for word in (flag(name), entry)]
+        elif value is not None and (name, value) != ("skip_error", _SKIP_ERROR):
+            words += [flag(name), str(value)]
     return shlex.join(words)
 
 
 @app.command()
 @takes_problem
 def bounds(problem_options: dict[str, Any], delta: Delta = 0.01, json: Json = False) -> None:
-    """Print a problem's gaps and the bounds on pulls, without simulating."""
+    """Print a problem's gaps and the bounds on pulls."""
     problem, delta = build_problem(problem_options), check_delta(delta)
-    print(tables.json_text(tables.bounds_document(problem, delta)) if json else tables.bounds_text(problem, delta))
+    if json:
+        _show(tables.json_text(tables.bounds_document(problem, delta)))
+    else:
+        _show(tables.bounds_text(problem, delta))
 
 
 @app.command()
 def warmup() -> None:
-    """Compile, or load from the cache, what every law and algorithm needs, so that the next runs start at once."""
+    """Compile, or load from the cache, all kernels."""
     began = time.perf_counter()
     for law, cls in LAWS.items():
         arms = _example(cls)
         for name, algorithm_class in ALGORITHMS.items():
             if arms is None:
-                print(f"{law:<12} {name:<16} left out: no example of this law is known here")
+                _show(f"{law:<12} {name:<16} left out: no example of this law is known here")
                 continue
             started = time.perf_counter()
             problem = Problem(arms, (1, 1), (1, 0))
-            for choice in itertools.product((True, False), repeat=len(fields(algorithm_class))):  # type: ignore[arg-type]
-                simulate(problem, algorithm_class(*choice), delta=0.1, replications=2, seed=0)
-            print(f"{law:<12} {name:<16} {time.perf_counter() - started:6.2f} s", flush=True)
-    print(f"{'total':<29} {time.perf_counter() - began:6.2f} s")
+            for algorithm in _every_switch(algorithm_class):
+                simulate(problem, algorithm, delta=0.1, replications=2, seed=0)
+            _show(f"{law:<12} {name:<16} {time.perf_counter() - started:8.2f} s")
+    _show(f"{'total':<29} {time.perf_counter() - began:8.2f} s")
+
+
+def _every_switch(cls: type[Algorithm]) -> Iterator[Algorithm]:
+    """Yield an algorithm with every combination of its yes-or-no options."""
+    switches = [field.name for field in fields(cls) if isinstance(field.default, bool)]  # type: ignore[arg-type]
+    for choice in itertools.product((True, False), repeat=len(switches)):
+        yield cls(**dict(zip(switches, choice, strict=True)))
 
 
 def _example(cls: type[Arms]) -> Arms | None:
-    users = law_options()
-    law = cls.__name__.lower()
-    arguments = {name: _WARMUP_ARGUMENTS[name] for name in users if law in users[name] and name in _WARMUP_ARGUMENTS}
+    arguments = (name for name, users in law_options().items() if cls.__name__.lower() in users)
     try:
-        return cls(**arguments)
-    except TypeError:
+        return cls(**{name: _EXAMPLES[name] for name in arguments if name in _EXAMPLES})
+    except (TypeError, ValueError):
         return None
 
 
@@ -179,6 +208,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ----------
     arguments : sequence of str, optional
         Words after the program's name; those of the process when None.
+
+    Returns
+    -------
+    int
+        0; 2 for bad input, after one line on the error stream; 130 after Ctrl-C.
 
     Examples
     --------
@@ -191,18 +225,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
         code = typer.main.get_command(app).main(args=words, prog_name="rai-sim", standalone_mode=False)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader has seen enough; what is still buffered must not fail again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except _UsageError as error:
-        context = getattr(error, "ctx", None)
-        return _complain(f"{error.format_message().rstrip('.')}; see {context.command_path if context else 'rai-sim'} --help")  # type: ignore[attr-defined]
+        return _complain(_usage(error, words[0]))
     except BadInput as error:
         return _complain(str(error))
     except (TypeError, ValueError, OverflowError) as error:
         return _complain(_in_options(str(error)))
+    except MemoryError as error:
+        return _complain(f"not enough memory: {error}; ask for fewer --replications")
     except (KeyboardInterrupt, typer.Abort):
         return 130
     return code if isinstance(code, int) else 0
@@ -214,12 +244,19 @@ def _complain(message: str) -> int:
     return 2
 
 
+def _usage(error: Any, command: str) -> str:
+    """Return the parser's message with where to look; not every error knows its command."""
+    known = f"rai-sim {command}" if command.isalpha() else "rai-sim"
+    path = known if error.ctx is None else error.ctx.command_path
+    return f"{error.format_message().rstrip('.')}; see {path} --help"
+
+
 def _in_options(message: str) -> str:
     """Return a message of the library in the words of the command line."""
-    known = {*law_options(), "clusters", "required", "instance", "strict", "delta", "replications", "seed", "max_pulls", "skip_error"}
     first = re.match(r"[a-z_]+", message)
     name = first.group() if first else ""
-    option = _OTHER_NAMES.get(name, name.replace("_", "-") if name in known else "")
-    for argument, flag in (("strict=False", "--no-strict"), ("max_pulls", "--max-pulls")):
-        message = message.replace(argument, flag)
-    return f"--{option}: {message}" if option else message
+    known = name in _SAME_NAMES or name in law_options()
+    option = _OTHER_NAMES.get(name, name if known else "")
+    for argument, replacement in (("strict=False", "--no-strict"), ("max_pulls", "--max-pulls")):
+        message = message.replace(argument, replacement)
+    return f"{flag(option)}: {message}" if option else message

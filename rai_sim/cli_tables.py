@@ -17,7 +17,16 @@ from rai_sim.summary import Summary, count, json_safe, number, percent
 
 #: A text that lists arms stops after so many; JSON has them all.
 _MOST_ARMS = 50
-_RUN_COLUMNS = ("algorithm", "mean pulls", "95 % interval", "errors", "95 % interval", "lower bound", "upper bound", "seconds")
+_COLUMNS = (
+    "algorithm",
+    "mean pulls",
+    "95 % interval",
+    "errors",
+    "95 % interval",
+    "lower bound",
+    "upper bound",
+    "seconds",
+)
 
 
 def text_table(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
@@ -25,8 +34,9 @@ def text_table(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
     def line(row: Sequence[str]) -> str:
-        cells = zip(row, widths, strict=True)
-        return "  ".join(text.ljust(w) if i < left else text.rjust(w) for i, (text, w) in enumerate(cells)).rstrip()
+        cells = [text.ljust(w) if i < left else text.rjust(w)
+                 for i, (text, w) in enumerate(zip(row, widths, strict=True))]
+        return "  ".join(cells).rstrip()
 
     return [line(rows[0]), "-" * (sum(widths) + 2 * (len(widths) - 1)), *map(line, rows[1:])]
 
@@ -34,7 +44,7 @@ def text_table(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
 def run_text(problem: Problem, delta: float, results: Sequence[Result], notes: Sequence[str]) -> str:
     """Return the table of `run`: one line an algorithm, what a reader must be warned of, and the notes."""
     summaries = [result.summary() for result in results]
-    table = text_table([_RUN_COLUMNS, *map(_run_row, summaries)])
+    table = text_table([_COLUMNS, *map(_run_row, summaries)])
     legend = "lower bound: Theorem 1, of the mean, asymptotic (delta -> 0)"
     if any(summary.upper_bound is not None for summary in summaries):
         legend += f"; upper bound: with probability {1.0 - delta:g}"
@@ -43,9 +53,8 @@ def run_text(problem: Problem, delta: float, results: Sequence[Result], notes: S
 
 
 def _run_row(summary: Summary) -> list[str]:
-    upper = "none"
-    if summary.upper_bound is not None:
-        upper = f"{number(summary.upper_bound)} ({(summary.upper_bound_theorem or '').replace('Theorem', 'Th.')})"
+    theorem = (summary.upper_bound_theorem or "").replace("Theorem", "Th.")
+    upper = "none" if summary.upper_bound is None else f"{number(summary.upper_bound)} ({theorem})"
     return [
         summary.algorithm,
         number(summary.mean),
@@ -101,7 +110,7 @@ def json_text(document: dict[str, Any]) -> str:
 
 
 def all_bounds(problem: Problem, delta: float) -> list[tuple[str, float, str]]:
-    """Return theorem, pulls and what is bounded, for Theorem 1 and every registered algorithm's upper bound."""
+    """Return theorem, pulls and what is bounded, for Theorem 1 and every algorithm's upper bound."""
     what = "lower bound of any algorithm's mean, asymptotic (delta -> 0), Gaussian arms of sd 1/2"
     found = [("Theorem 1", bounds.lower(problem, delta), what)]
     for cls in ALGORITHMS.values():
@@ -117,7 +126,8 @@ def bounds_text(problem: Problem, delta: float) -> str:
     means, best_first = problem.arms.means, np.argsort(-problem.arms.means, kind="stable")
     rows = [("arm", "mean", "cluster", "gap")]
     for arm in best_first[:_MOST_ARMS].tolist():
-        rows.append((str(arm), f"{means[arm]:.6g}", str(problem.cluster_of[arm] + 1), f"{problem.arm_gaps[arm]:.6g}"))
+        mean, gap = f"{means[arm]:.6g}", f"{problem.arm_gaps[arm]:.6g}"
+        rows.append((str(arm), mean, str(problem.cluster_of[arm] + 1), gap))
     lines = [_headline(problem, delta), "", *text_table(rows, left=0)]
     if problem.n_arms > _MOST_ARMS:
         lines.append(f"... and {count(problem.n_arms - _MOST_ARMS, 'arm')} more; --json lists all")
@@ -139,6 +149,7 @@ def bounds_document(problem: Problem, delta: float) -> dict[str, Any]:
         "cluster_of": problem.cluster_of.tolist(),
         "unguarded": problem.arms.why_not_sub_gaussian(),
         "bounds": [
-            {"theorem": theorem, "pulls": pulls, "what": what} for theorem, pulls, what in all_bounds(problem, delta)
+            {"theorem": theorem, "pulls": pulls, "what": what}
+            for theorem, pulls, what in all_bounds(problem, delta)
         ],
     }

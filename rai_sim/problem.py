@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.arms import Arms, Bernoulli
+from rai_sim.arms.base import Arms
+from rai_sim.arms.bernoulli import Bernoulli
 from rai_sim.checks import check_arms, check_borders, check_integers, check_number, check_sizes, short
 from rai_sim.checks import check_delta as check_delta
 

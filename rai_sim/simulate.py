@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from rai_sim.algorithms import Algorithm
-from rai_sim.arms import Arms
+from rai_sim.algorithms.base import Algorithm
+from rai_sim.arms.base import Arms
 from rai_sim.engine.blocks import Block, Setting, new_block, part_of
 from rai_sim.engine.faults import MOST_PULLS, NONE, raise_fault
 from rai_sim.engine.streams import stream_key

@@ -135,8 +135,8 @@ class Summary:
         }  # fmt: skip
         if self.upper_bound is not None and self.share_above_upper_bound is not None:
             above = percent(self.share_above_upper_bound)
-            rows["upper bound"] = (f"{number(self.upper_bound)}  ({self.upper_bound_theorem}: with probability "
-                                   f"{1 - self.delta:g}; {above} took more)")
+            rows["upper bound"] = (f"{number(self.upper_bound)}  ({self.upper_bound_theorem}: with "
+                                   f"probability {1 - self.delta:g}; {above} took more)")
         rows["time"] = f"{self.seconds:.3g} s"
         head = f"{self.algorithm}, delta {self.delta:g}, seed {self.seed}"
         lines = [f"{head}: {count(self.replications, 'replication')}, {done}"]

@@ -12,8 +12,7 @@ from naive import bernoulli as draw
 from naive import butterscotch as run_butterscotch
 from naive import vanilla as run_vanilla
 
-from rai_sim import bounds
-from rai_sim.arms import Bernoulli, Gaussian
+from rai_sim import Bernoulli, Gaussian, bounds
 from rai_sim.problem import Problem, best_arm, coarse_ranking, full_ranking, table_problem
 
 Bound = Callable[[Problem, float], float]

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import rai_sim.problem as p
-from rai_sim.arms import Arms, Bernoulli, Categorical, Gaussian, Recorded
+from rai_sim import Bernoulli, Categorical, Gaussian, Recorded
+from rai_sim.arms.base import Arms
 from rai_sim.problem import Problem, check_delta
 
 THREE = Bernoulli([0.5, 0.75, 0.25])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rai_sim.arms import Bernoulli, Gaussian
+from rai_sim import Bernoulli, Gaussian
 from rai_sim.problem import (
     Problem,
     best_arm,

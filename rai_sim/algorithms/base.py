@@ -15,7 +15,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {}
 class Algorithm(ABC):
     """An identification algorithm with its options; subclasses are frozen dataclasses.
 
-    An algorithm is added by one file in this folder (options, guarantee, kernel) and one import in `rai_sim.algorithms`.
+    An algorithm is added by one file in this folder (options, guarantee, kernel) and one import in `rai_sim/__init__.py`.
     """
 
     #: Which function of rai_sim.bounds bounds its pulls from above with probability 1 - delta, and the theorem's name.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import reprlib
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,13 +17,11 @@ LAWS: dict[str, type[Arms]] = {}
 class Arms(ABC):
     """N stochastic arms with one kind of reward law; subclasses are frozen dataclasses.
 
-    A law is added by one file in this folder (a subclass, its NamedTuple for kernels, its kernel operations) and one import in
-    `rai_sim.arms`.
+    A law is added by one file in this folder (a subclass, its NamedTuple for kernels, its kernel operations)
+    and one import in `rai_sim/__init__.py`.
     """
 
     means: NDArray[np.float64]
-    #: Keyword options that the command line can pass besides means.
-    command_line_options: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
         """Make the law known by its name."""
@@ -40,19 +39,26 @@ class Arms(ABC):
 
     @abstractmethod
     def why_not_sub_gaussian(self) -> str | None:
-        """Return None if every arm is 1/2-sub-Gaussian, else a sentence naming the argument and the value at fault."""
+        """Return None if every arm is 1/2-sub-Gaussian, else words naming the argument and value at fault."""
 
     @abstractmethod
     def _identity_parts(self) -> tuple[object, ...]:
         """Return what defines the law: numbers, strings and arrays."""
 
     def identity(self) -> str:
-        """Return a text that two laws share exactly when they draw the same rewards: the name and a SHA-256."""
+        """Return a text that two laws share exactly when they draw the same rewards: name and SHA-256."""
         digest = hashlib.sha256()
         for part in self._identity_parts():
             digest.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
             digest.update(b"|")
         return f"{type(self).__name__}:{self.n_arms}:{digest.hexdigest()}"
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the fields of a pickle or a deep copy, whose arrays may be writable, and freeze them again."""
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+        self.__dict__.update(state)
 
     def __eq__(self, other: object) -> bool:
         """Compare by `identity`."""
@@ -64,28 +70,37 @@ class Arms(ABC):
 
 
 def frozen_array(name: str, value: ArrayLike, dimensions: int) -> NDArray[np.float64]:
-    """Return `value` as a new read-only, C-contiguous float64 array.
+    """Return `value` as a new read-only, C-contiguous float64 array, -0.0 as 0.0.
 
     Raises
     ------
     TypeError
-        If it does not hold numbers.
+        If it does not hold real numbers.
     ValueError
-        If it has another number of dimensions, is empty, or holds NaN or an infinity.
+        If it has another number of dimensions, is ragged or empty, or holds NaN, an infinity or a number that
+        no double can hold.
     """
+    words = "a one-dimensional sequence" if dimensions == 1 else "a two-dimensional table"
     try:
-        array = np.array(value, dtype=np.float64, order="C")
+        given = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} must be {words}; its rows differ in length: give each as many") from None
+    try:
+        if given.dtype.kind not in "biufO":  # strings, complex numbers and dates would be converted silently
+            raise TypeError
+        # Laws that are equal must have the same bytes: no -0.0.
+        array = np.array(given, dtype=np.float64, order="C") + 0.0
+    except OverflowError:
+        raise ValueError(f"{name} holds a number beyond the range of doubles; "
+                         "every entry must be a finite number: remove or mend that arm") from None
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be numbers, {_shape_words(dimensions)}; got {value!r}") from None
+        raise TypeError(f"{name} must be numbers, {words}; got {reprlib.repr(value)}") from None
     if array.ndim != dimensions or array.size == 0:
-        raise ValueError(f"{name} must be {_shape_words(dimensions)} with at least one entry; got shape {array.shape}")
+        raise ValueError(f"{name} must be {words} with at least one entry; got shape {array.shape}")
     if not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        place = where[0] if dimensions == 1 else where
-        raise ValueError(f"{name}[{place}] is {array[where]}; every entry must be a finite number: remove or mend that arm")
+        place = ", ".join(map(str, where))
+        raise ValueError(f"{name}[{place}] is {array[where]}; "
+                         "every entry must be a finite number: remove or mend that arm")
     array.setflags(write=False)
     return array
-
-
-def _shape_words(dimensions: int) -> str:
-    return "a one-dimensional sequence" if dimensions == 1 else "a two-dimensional table"

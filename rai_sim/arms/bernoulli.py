@@ -72,7 +72,7 @@ def kearns_saul(p: float) -> float:
         return 0.0
     if abs(p - 0.5) < 1e-4:
         return 0.25  # the formula's limit, and never below its value
-    return (1.0 - 2.0 * p) / (2.0 * math.log((1.0 - p) / p))
+    return (1.0 - 2.0 * p) / (2.0 * (math.log1p(-p) - math.log(p)))  # (1 - p) / p may overflow
 
 
 class BernoulliLaw(NamedTuple):
@@ -122,3 +122,13 @@ def _unit(law: BernoulliLaw) -> float:
 @implements(operations.proxy, BernoulliLaw)
 def _proxy(law: BernoulliLaw) -> float:
     return law.variance_proxy
+
+
+@implements(operations.has_words, BernoulliLaw)
+def _has_words(law: BernoulliLaw) -> bool:
+    return law.wordy
+
+
+@implements(operations.word, BernoulliLaw)
+def _word(law: BernoulliLaw, arm: int, pulls: int, state: State) -> tuple[np.uint64, State]:
+    return bernoulli_word(law.expansion[arm], state)

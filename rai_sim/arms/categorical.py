@@ -68,7 +68,8 @@ class Categorical(Arms):
         if off.size:
             arm = int(off[0])
             raise ValueError(f"probabilities[{arm}] sums to {sums[arm]:.12g}, not 1; divide the row by its sum or mend it")
-        table = table / sums[:, None]
+        # A row that sums to 1 but for rounding stays as it is: the law can be made again from its own table.
+        table = table / np.where(abs(sums - 1.0) > table.shape[1] * 2.0**-52, sums, 1.0)[:, None]
         # Means that are equal on paper must come out equal, so that a tie across a border is noticed: sum exactly, then round once.
         means = np.array([math.fsum(row) for row in table * levels])
         for array in (table, means):
@@ -109,19 +110,21 @@ class Categorical(Arms):
 def _lattice(values: NDArray[np.float64]) -> tuple[float, float, NDArray[np.float64]]:
     """Return origin, unit and integer steps with values = origin + unit * steps, or (0, 1, values) if there is no short lattice.
 
-    A value counts as the fraction of denominator up to 10,000 whose nearest double it is: 0.1 is one tenth.
+    A value counts as the fraction of denominator up to 10,000 that it is within rounding: 0.1 is one tenth, and so is 1.1 - 1.
     """
     fractions = [Fraction(v).limit_denominator(10_000) for v in values.tolist()]
-    if any(float(f) != v for f, v in zip(fractions, values.tolist(), strict=True)):
+    if len(set(fractions)) < len(fractions):  # values closer than rounding stay apart
+        return 0.0, 1.0, values.copy()
+    if any(abs(float(f) - v) > 1e-14 * max(1.0, abs(v)) for f, v in zip(fractions, values.tolist(), strict=True)):
         return 0.0, 1.0, values.copy()
     origin = min(fractions)
     denominator = math.lcm(*(f.denominator for f in fractions))
     numerators = [int((f - origin) * denominator) for f in fractions]
     common = math.gcd(*numerators) or 1
-    steps = np.array([n // common for n in numerators], dtype=np.float64)
-    if steps.max() > 1_000_000:
+    steps = [n // common for n in numerators]
+    if max(steps) > 1_000_000:
         return 0.0, 1.0, values.copy()
-    return float(origin), float(Fraction(common, denominator)), steps
+    return float(origin), float(Fraction(common, denominator)), np.array(steps, dtype=np.float64)
 
 
 def _alias_tables(p: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -144,24 +147,28 @@ def _alias_tables(p: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[
 def best_variance_proxy(values: NDArray[np.float64], p: NDArray[np.float64]) -> float:
     """Return a number, at most 2.1 % above the smallest, of which a law is sub-Gaussian as a variance proxy.
 
-    The smallest is the supremum over t of 2 K(t) / t^2, K the centred cumulant generating function. K is convex with minimum K(0) = 0, so
-    between grid points of ratio 1.01 the quotient exceeds 1.01^2 times its value at the farther one nowhere. Below the grid the variance
-    times 1 + t width bounds it (Bernstein); above it, 2 width / |t| is below the variance.
+    The smallest is the supremum over t of 2 K(t) / t^2, K the centred cumulant generating function. K is convex with
+    minimum K(0) = 0, so between grid points of ratio 1.01 the quotient is at most 1.01^2 times its value at the
+    farther one. In units of the width: below the grid the variance times 1 + t bounds it (Bernstein). Above the grid
+    K(t) <= |t| leaves less than the variance, or than 1/6000, which the supremum passes: one of the extreme levels
+    lies 1/2 or more from the mean, and no double is a probability below 2^-1074 = e^-744.5, so on that side
+    K(3000) >= 1500 - 744.5.
     """
-    width = float(np.ptp(values[p > 0.0]))
-    centred = values - float(p @ values)
-    variance = float(p @ centred**2)
-    if variance <= 0.0:
+    possible = p > 0.0
+    width = float(np.ptp(values[possible]))
+    if width == 0.0:
         return 1e-300
-    first, last = 1e-3 / width, 2.0 * width / variance
-    grid = first * 1.01 ** np.arange(math.ceil(math.log(max(last / first, 1.01), 1.01)) + 2)
-    best = variance * 1.001
+    centred, p = (values[possible] - float(p @ values)) / width, p[possible]
+    variance = float(p @ centred**2)
+    best = 1.001 * variance
+    first, last = 1e-3, 2.0 / max(variance, 1.0 / 6000.0)
+    grid = first * 1.01 ** np.arange(math.ceil(math.log(last / first, 1.01)) + 1)
     for t in (grid, -grid):
-        exponents = np.outer(t, centred[p > 0.0])
+        exponents = np.outer(t, centred)
         top = exponents.max(axis=1)
-        cumulant = top + np.log(np.exp(exponents - top[:, None]) @ p[p > 0.0])
+        cumulant = top + np.log(np.exp(exponents - top[:, None]) @ p)
         best = max(best, 1.01**2 * float((2.0 * cumulant / t**2).max()))
-    return min(best, width**2 / 4.0)
+    return max(min(best, 0.25) * width * width, 1e-300)
 
 
 class CategoricalLaw(NamedTuple):
@@ -192,7 +199,7 @@ def _pull_by_pull(law: CategoricalLaw, arm: int, total: float, k: int, state: St
     for _ in range(k):
         u, state = uniform(state)
         place = u * steps.size
-        column = np.int64(place)
+        column = int(place)
         level = column if place - column < keep[column] else alias[column]
         total += steps[level]
     return total, state
@@ -235,3 +242,13 @@ def _unit(law: CategoricalLaw) -> float:
 @implements(operations.proxy, CategoricalLaw)
 def _proxy(law: CategoricalLaw) -> float:
     return law.variance_proxy
+
+
+@implements(operations.has_words, CategoricalLaw)
+def _has_words(law: CategoricalLaw) -> bool:
+    return False
+
+
+@implements(operations.word, CategoricalLaw)
+def _word(law: CategoricalLaw, arm: int, pulls: int, state: State) -> tuple[np.uint64, State]:
+    return np.uint64(0), state

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import numbers
+import sys
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,18 +45,15 @@ class Gaussian(Arms):
 
     means: NDArray[np.float64]
     sd: float = 0.5
-    command_line_options: ClassVar[tuple[str, ...]] = ("sd",)
 
     def __init__(self, means: ArrayLike, sd: float = 0.5) -> None:
         """Check and freeze the arguments."""
-        try:
-            sd = float(sd)
-        except (TypeError, ValueError):
-            raise TypeError(f"sd must be a positive number; got {sd!r}") from None
-        if not (math.isfinite(sd) and sd > 0.0):
+        if isinstance(sd, bool) or not isinstance(sd, numbers.Real):
+            raise TypeError(f"sd must be a positive number; got {sd!r}")
+        if not 0.0 < sd <= sys.float_info.max:
             raise ValueError(f"sd is {sd}; it must be a positive finite standard deviation, at most 0.5 for the guarantees to hold")
         object.__setattr__(self, "means", frozen_array("means", means, 1))
-        object.__setattr__(self, "sd", sd)
+        object.__setattr__(self, "sd", float(sd))
 
     def kernel_law(self) -> GaussianLaw:
         """Return the kernels' view of the law."""
@@ -110,3 +109,13 @@ def _unit(law: GaussianLaw) -> float:
 @implements(operations.proxy, GaussianLaw)
 def _proxy(law: GaussianLaw) -> float:
     return law.sd * law.sd
+
+
+@implements(operations.has_words, GaussianLaw)
+def _has_words(law: GaussianLaw) -> bool:
+    return False
+
+
+@implements(operations.word, GaussianLaw)
+def _word(law: GaussianLaw, arm: int, pulls: int, state: State) -> tuple[np.uint64, State]:
+    return np.uint64(0), state

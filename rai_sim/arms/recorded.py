@@ -49,7 +49,7 @@ class Recorded(Arms):
     def __init__(self, rewards: ArrayLike, means: ArrayLike | None = None) -> None:
         """Check and freeze the arguments."""
         table = frozen_array("rewards", rewards, 2)
-        averages = frozen_array("means", table.mean(axis=1) if means is None else means, 1)
+        averages = frozen_array("means", [_average(row) for row in table] if means is None else means, 1)
         if len(averages) != len(table):
             raise ValueError(f"means has {len(averages)} entries but rewards has {len(table)} rows; give one mean an arm")
         object.__setattr__(self, "rewards", table)
@@ -71,6 +71,14 @@ class Recorded(Arms):
 
     def _identity_parts(self) -> tuple[object, ...]:
         return (self.rewards.shape, self.rewards, self.means)
+
+
+def _average(row: NDArray[np.float64]) -> float:
+    """Return the mean, from the exact sum: rows of the same rewards in another order tie."""
+    try:
+        return math.fsum(row.tolist()) / row.size
+    except OverflowError:
+        return math.inf
 
 
 class RecordedLaw(NamedTuple):
@@ -118,3 +126,13 @@ def _unit(law: RecordedLaw) -> float:
 @implements(operations.proxy, RecordedLaw)
 def _proxy(law: RecordedLaw) -> float:
     return law.variance_proxy
+
+
+@implements(operations.has_words, RecordedLaw)
+def _has_words(law: RecordedLaw) -> bool:
+    return False
+
+
+@implements(operations.word, RecordedLaw)
+def _word(law: RecordedLaw, arm: int, pulls: int, state: State) -> tuple[np.uint64, State]:
+    return np.uint64(0), state

@@ -9,14 +9,15 @@ Three kinds of compiled functions exist:
 `implements`
     One law's version of an operation that every law offers (see `rai_sim.engine.law`).
 
-Numba keys its disk cache on the entry point's own file and bytecode and on the values its closure holds; a changed helper in another
-file would go unnoticed (numba #1833). `driver` therefore puts a digest of all of the package's kernel sources into the closure.
+Numba's disk cache notices a change of the entry point's own file only; a changed helper in another file would go
+unnoticed (numba #1833), and an index that names a class which no longer exists cannot even be read. `driver` therefore
+puts a digest of all of the package's kernel sources into the function's qualified name, from which Numba makes the
+names of the cache files.
 """
 
 from __future__ import annotations
 
 import hashlib
-import types as python_types
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -25,9 +26,11 @@ from typing import Any, TypeVar, cast
 
 import numba
 from numba import types
-from numba.extending import overload
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 #: error_model="numpy": a division by zero gives inf, as the formulas want, instead of a branch a division.
 #: nogil: threads run blocks side by side. fastmath stays off: it deletes tests for NaN and infinity.
@@ -57,13 +60,13 @@ def source_digest() -> str:
 
 
 def driver(function: F) -> F:
-    """Compile an entry point and keep the machine code on disk, keyed by the digest of all kernel sources.
+    """Compile an entry point and keep the machine code on disk, named by the digest of all kernel sources.
 
     Where no cache folder can be written the function works without, after a warning.
     """
-    keyed = _close_over(function, source_digest())
+    function.__qualname__ += f"_{source_digest()[:16]}"
     try:
-        return cast(F, numba.njit(cache=True, **_OPTIONS)(keyed))
+        return cast(F, numba.njit(cache=True, **_OPTIONS)(function))
     except RuntimeError as problem:  # numba: no locator available, i.e. no folder it may write to
         warnings.warn(
             f"compiled kernels are not kept on disk ({problem}); every process compiles anew. "
@@ -72,17 +75,6 @@ def driver(function: F) -> F:
             stacklevel=2,
         )
         return cast(F, numba.njit(**_OPTIONS)(function))
-
-
-def _close_over(function: Callable[..., Any], digest: str) -> Callable[..., Any]:
-    """Return `function` with `digest` as one more closure cell, which Numba hashes into the cache key."""
-    code = function.__code__.replace(co_freevars=(*function.__code__.co_freevars, "_source_digest"))
-    closure = (*(function.__closure__ or ()), python_types.CellType(digest))
-    keyed = python_types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
-    keyed.__qualname__ = function.__qualname__
-    keyed.__doc__ = function.__doc__
-    keyed.__module__ = function.__module__
-    return keyed
 
 
 def implements(operation: Callable[..., Any], law: type) -> Callable[[F], F]:
@@ -101,3 +93,29 @@ def implements(operation: Callable[..., Any], law: type) -> Callable[[F], F]:
         return function
 
     return register
+
+
+@intrinsic
+def _borrowed(typing_context: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _without_owner(context, builder, value, arguments[0])
+
+    return value(value), generate
+
+
+#: Return an array, or a tuple with its arrays, without reference counts. Numba counts references with atomic operations, which in a kernel
+#: that handles a dozen arrays take longer than the work. A driver borrows its arguments, which its caller keeps alive, once;
+#: everything below it then handles arrays for free. Never borrow an array that the driver allocated itself: nothing would keep it alive.
+borrowed = cast(Callable[[T], T], _borrowed)
+
+
+def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    if isinstance(kind, types.Array):
+        array = cgutils.create_struct_proxy(kind)(context, builder, value=value)
+        array.meminfo = cgutils.get_null_value(array.meminfo.type)
+        array.parent = cgutils.get_null_value(array.parent.type)
+        return array._getvalue()
+    if isinstance(kind, types.BaseTuple):
+        parts = cgutils.unpack_tuple(builder, value)
+        return context.make_tuple(builder, kind, [_without_owner(context, builder, k, v) for k, v in zip(kind, parts, strict=True)])
+    return value

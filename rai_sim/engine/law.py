@@ -1,18 +1,21 @@
 """What a reward law offers to kernels.
 
 A law is a NamedTuple of arrays. It offers the operations below; each law's file in `rai_sim.arms` implements them with
-`rai_sim.engine.jit.implements`, and compiled code picks the version by the law's type. `arm` is the caller's arm index, `total` the sum
-of the arm's first `pulls` rewards in the law's own units (see `Law units` below), and every function gives back the random state after
-its draws.
+`rai_sim.engine.jit.implements`, and compiled code picks the version by the law's type. `arm` is the caller's arm index,
+`total` the sum of the arm's first `pulls` rewards in the law's own units (see `Law units` below), and every function
+gives back the random state after its draws.
 
-Law units. A kernel compares sums with thresholds, and sums of integers are exact. So a law may measure rewards in steps of `unit` from
-`origin`: reward = origin + unit * (what the kernel sees). The comparisons a kernel makes are between sums of equally many pulls, or
-between means, both of which the shift leaves alone; thresholds are divided by `unit`. A law without such a lattice has origin 0, unit 1.
+Law units. A kernel compares sums with thresholds, and sums of integers are exact. So a law may measure rewards in steps
+of `unit` from `origin`: reward = origin + unit * (what the kernel sees). The comparisons a kernel makes are between
+sums of equally many pulls, or between means, both of which the shift leaves alone; thresholds are divided by `unit`. A
+law without such a lattice has origin 0, unit 1.
 """
 
 from __future__ import annotations
 
 from typing import Any, NoReturn
+
+import numpy as np
 
 from rai_sim.engine.streams import State
 
@@ -55,3 +58,13 @@ def unit(law: Any) -> float:
 def proxy(law: Any) -> float:
     """Return a variance proxy, in squared law units, of which every arm's reward is sub-Gaussian; infinite if none is known."""
     _no_python_version("proxy", law)
+
+
+def has_words(law: Any) -> bool:
+    """Return whether `word` gives 64 pulls at once."""
+    _no_python_version("has_words", law)
+
+
+def word(law: Any, arm: int, pulls: int, state: State) -> tuple[np.uint64, State]:
+    """Return 64 pulls of rewards 0 or 1 as bits, the first pull lowest; only for laws of unit 1 with `has_words`."""
+    _no_python_version("word", law)

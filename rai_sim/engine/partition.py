@@ -22,13 +22,12 @@ class Partition(NamedTuple):
     settled: NDArray[np.int64]  # (N,) round in which each arm was settled, 0 while active
 
 
-@kernel
-def new_partition(setting: Setting, block: Block) -> Partition:
+def new_partition(setting: Setting) -> Partition:
     """Allocate a block's partition."""
     N, m = setting.cluster_of.size, setting.sizes.size
     return Partition(
         np.empty(m, np.int64), np.empty(m, np.int64), setting.required, np.empty(m, np.int64),
-        np.empty(block.representatives.shape[1], np.int32), np.empty(N, np.int64),
+        np.empty(int(setting.required.sum()), np.int32), np.empty(N, np.int64),
     )  # fmt: skip
 
 

@@ -1,6 +1,16 @@
-"""The round-robin loop that Vanilla and Butterscotch share (page-1 steps 1 to 4), with the schedule as a parameter.
+"""The round-robin loop that Vanilla and Butterscotch share, with the schedule as a parameter.
 
-Legend, after the paper: R round, t pulls an active arm has, S sums, W(R) = t_R w_R the width in units of sums, n active arms.
+Legend, after the paper: R round, t pulls an active arm has, S sums, W(R) = t_R w_R the width in units of sums, n active
+arms, G the largest constrained gap (see `rai_sim.engine.certificates`): some arm is settled in round R exactly if G >
+W.
+
+The loop visits *checks*: rounds in which an arm might be settled. Where every round is one pull an arm (Vanilla) it
+finds out after each check for how many rounds nothing can happen, and draws those and the next as one sum an arm. Three
+ranges, by the distance D = W - G:
+
+- far: jumps certified by bound 2, whose length grows with D^2;
+- near, for rewards 0 and 1: 64 rounds an arm as the bits of one word (`rai_sim.engine.words`);
+- near, for other laws: jumps of the sure bound's length.
 """
 
 from __future__ import annotations
@@ -13,72 +23,166 @@ from numpy.typing import NDArray
 from rai_sim.engine import law as laws
 from rai_sim.engine import schedule as schedules
 from rai_sim.engine.blocks import Block, Setting
+from rai_sim.engine.certificates import Constraints, constrain, longest_jump, new_constraints, pair_budget
+from rai_sim.engine.duel import WORTH_A_JUMP, duel
 from rai_sim.engine.faults import MOST_PULLS, NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS, report
-from rai_sim.engine.jit import driver, kernel
-from rai_sim.engine.partition import Partition, merge_with_previous, new_partition, open_partition, record_outcome, settle_arm
+from rai_sim.engine.jit import borrowed, driver, kernel
+from rai_sim.engine.partition import (
+    Partition,
+    merge_with_previous,
+    new_partition,
+    open_partition,
+    record_outcome,
+    settle_arm,
+)
 from rai_sim.engine.ranking import repair
 from rai_sim.engine.streams import State, replication_stream, shuffle
+from rai_sim.engine.words import walk_words
+
+#: How the rounds up to the next check are made: one sum an arm; one word an arm; or the last two arms by themselves.
+SUMS, WORDS, DUEL = 0, 1, 2
+#: Takes more off the sure bound than rounding can add to it.
+_CAUTION = 1.0 - 1e-9
 
 
 class Scratch(NamedTuple):
-    """Memory of a block, O(N): the ranking, the caller's index of each label, and room to sort in."""
+    """Memory of a block, O(N): the ranking, the caller's index of each label, a word a label, and room to sort in."""
 
     order: NDArray[np.int64]
     total: NDArray[np.float64]
     arm_of: NDArray[np.int64]
+    words: NDArray[np.uint64]
     spare_order: NDArray[np.int64]
     spare_total: NDArray[np.float64]
 
 
-@driver
 def run_block(law: Any, schedule: Any, merging: bool, setting: Setting, first: int, block: Block) -> None:
     """Run len(block.pulls) replications, indices from `first` on."""
-    N = setting.cluster_of.size
+    N, m = setting.cluster_of.size, setting.sizes.size
     scratch = Scratch(
-        np.empty(N, np.int64), np.empty(N), np.empty(N, np.int64), np.empty(N, np.int64), np.empty(N),
+        np.empty(N, np.int64), np.empty(N), np.empty(N, np.int64), np.empty(N, np.uint64), np.empty(N, np.int64), np.empty(N),
     )  # fmt: skip
-    part = new_partition(setting, block)
+    _run_block(law, schedule, merging, setting, first, block, scratch, new_partition(setting), new_constraints(N, m))
+
+
+@driver
+def _run_block(
+    law: Any, schedule: Any, merging: bool, setting: Setting, first: int, block: Block, scratch: Scratch, part: Partition,
+    constraints: Constraints,
+) -> None:  # fmt: skip
+    law, setting, block = borrowed(law), borrowed(setting), borrowed(block)
+    scratch, part, constraints = borrowed(scratch), borrowed(part), borrowed(constraints)
+    quiet = quiet_start(law, schedule) if setting.sizes.size > 1 else 0  # a lone cluster settles its arms in round 1
     for b in range(block.pulls.size):
         state = replication_stream(setting.key, first + b)
-        finished, R, pulls = _run_one(law, schedule, merging, setting, scratch, part, block.fault, state)
+        finished, R, pulls = _run_one(law, schedule, merging, setting, quiet, scratch, part, constraints, block.fault, state)
         if block.fault[0] != NONE:
             return
         record_outcome(block, b, part, setting.cluster_of, finished, R, pulls)
 
 
 @kernel
+def quiet_start(law: Any, schedule: Any) -> int:
+    """Return for how many rounds from the start no gap can exceed W, by the sure bound: the largest R with R spread <= W(R)."""
+    R = 0
+    if schedules.every_round(schedule):
+        step = 1 << 40  # W(R) / R falls with R, so the largest such R is found bit by bit
+        while step > 0:
+            if (R + step) * laws.spread(law) <= schedules.threshold(schedule, np.float64(R + step)) / laws.unit(law):
+                R += step
+            step >>= 1
+    return R
+
+
+@kernel
 def _run_one(
-    law: Any, schedule: Any, merging: bool, setting: Setting, scratch: Scratch, part: Partition,
-    fault: NDArray[np.int64], state: State,
+    law: Any, schedule: Any, merging: bool, setting: Setting, quiet: int, scratch: Scratch, part: Partition,
+    constraints: Constraints, fault: NDArray[np.int64], state: State,
 ) -> tuple[bool, int, int]:  # fmt: skip
     """Run one replication; return whether it finished, its rounds and its pulls."""
     order, total, arm_of = scratch.order, scratch.total, scratch.arm_of
+    state = _start(scratch, state)
     n = order.size
-    state = shuffle(arm_of, state)
-    for x in range(n):
-        order[x], total[x] = x, 0.0
     missing = open_partition(part, setting.sizes)
-    most = setting.max_pulls if setting.max_pulls >= 0 else MOST_PULLS
-    R, t, pulls = 0, 0, 0
-    while missing > 0:
-        t_next = schedules.pulls_after(schedule, R + 1.0)
-        if t_next - t > (most - pulls) // n:
-            if setting.max_pulls < 0:
+    every_round, unit = schedules.every_round(schedule), laws.unit(law)
+    R, t, pulls, jumps = 0, 0, 0, 0
+    count, G, W = 0, 0.0, 0.0
+    k, mode = quiet + 1, SUMS  # rounds to the next check, and how they are made
+    per_round, last_by_pulls, last_by_recording = _last_rounds(law, schedule, setting.max_pulls, n, R, t, pulls)
+    while True:
+        last = min(last_by_pulls, last_by_recording)
+        if R + k > last:  # the rounds up to `last` hold no event, so they are over
+            if last_by_recording < last_by_pulls:
+                report(fault, RECORDING_RAN_OUT, _least_arm(scratch, n), laws.pulls_available(law) + 1)
+            elif setting.max_pulls < 0:
                 report(fault, TOO_MANY_PULLS, 0, 0)
-            return False, R, pulls
-        if t_next > laws.pulls_available(law):
-            report(fault, RECORDING_RAN_OUT, _least_arm(scratch, n), laws.pulls_available(law) + 1)
-            return False, R, pulls
-        k = np.int64(t_next) - t
-        for x in range(n):
-            total[x], state = laws.more_pulls(law, arm_of[order[x]], total[x], t, k, state)
-        R, t, pulls = R + 1, t + k, pulls + n * k
-        repair(order, total, n, scratch.spare_order, scratch.spare_total)
-        W = schedules.threshold(schedule, np.float64(R)) / laws.unit(law)
-        if R == 1 or largest_gap(total, part.open_sizes, n) > W:
+            return False, last, pulls + n * (last - R) * per_round
+        if mode == SUMS:
+            for x in range(n):
+                total[x], state = laws.more_pulls(law, arm_of[order[x]], total[x], t, k * per_round, state)
+            repair(order, total, n, scratch.spare_order, scratch.spare_total)
+        elif mode == WORDS:
+            for x in range(n):
+                scratch.words[x], state = laws.word(law, arm_of[order[x]], t, state)
+            k = walk_words(schedule, order, total, scratch.words, n, constraints, count, part.open_sizes, R, W, G)
+        else:
+            k, total[0], total[1], jumps, state = duel(
+                law, schedule, arm_of[order[0]], arm_of[order[1]], total[0], total[1], R, last, setting.skip_error, jumps, state
+            )
+            k -= R
+            repair(order, total, n, scratch.spare_order, scratch.spare_total)
+        if merging and R == 0 and k > 1:  # round 1 is over, without an event
+            _merge_all(part)
+        R, t, pulls = R + k, t + k * per_round, pulls + n * k * per_round
+        count, G = constrain(constraints, total, part.open_sizes, n)
+        W = schedules.threshold(schedule, np.float64(R)) / unit
+        event = G > W or R == 1
+        if event:
             n, supplied = settle_round(scratch, part, n, W, R, merging)
             missing -= supplied
-    return True, R, pulls
+            if missing == 0:
+                return True, R, pulls
+            count, G = constrain(constraints, total, part.open_sizes, n)
+        if event or not every_round:
+            per_round, last_by_pulls, last_by_recording = _last_rounds(law, schedule, setting.max_pulls, n, R, t, pulls)
+        k, mode = 1, SUMS
+        if every_round and G < W:
+            if n == 2:
+                mode = DUEL
+                continue
+            k = 1 + int((W - G) * _CAUTION / laws.spread(law))
+            budget = pair_budget(law, n, setting.skip_error, jumps + 1)
+            reach = (W - G) * (W - G) / budget  # about the length that bound 2 certifies when means are close
+            if max(k - 1, reach) < WORTH_A_JUMP and laws.has_words(law) and min(last_by_pulls, last_by_recording) >= R + 64:
+                k, mode = 1, WORDS
+            elif 4.0 * reach > k:
+                jumps += 1
+                k = max(k, 1 + longest_jump(law, schedule, constraints, count, order, arm_of, total, n, R, W, G, budget))
+
+
+@kernel
+def _start(scratch: Scratch, state: State) -> State:
+    """Draw the opening permutation and set all sums to zero."""
+    state = shuffle(scratch.arm_of, state)
+    for x in range(scratch.order.size):
+        scratch.order[x], scratch.total[x] = x, 0.0
+    return state
+
+
+@kernel
+def _merge_all(part: Partition) -> None:
+    for i in range(part.open_sizes.size):
+        merge_with_previous(part, i)
+
+
+@kernel
+def _last_rounds(law: Any, schedule: Any, max_pulls: int, n: int, R: int, t: int, pulls: int) -> tuple[int, int, int]:
+    """Return the pulls an arm of the next round, and the last rounds for which the pulls and the recording suffice at that rate."""
+    most = max_pulls if max_pulls >= 0 else MOST_PULLS
+    per_round = 1
+    if not schedules.every_round(schedule):
+        per_round = int(min(schedules.pulls_after(schedule, R + 1.0), 2.0 * MOST_PULLS - 1.0)) - t
+    return per_round, R + (most - pulls) // n // per_round, R + (laws.pulls_available(law) - t) // per_round
 
 
 @kernel
@@ -87,25 +191,6 @@ def _least_arm(scratch: Scratch, n: int) -> int:
     for x in range(1, n):
         arm = min(arm, scratch.arm_of[scratch.order[x]])
     return arm
-
-
-@kernel
-def largest_gap(total: NDArray[np.float64], open_sizes: NDArray[np.int64], n: int) -> float:
-    """Return G: the largest, over arms, of the smaller of an arm's two gaps to its tentative cluster's neighbours.
-
-    An arm is settled in this round exactly if G > W. Within a cluster the gap to the clusters before grows with the rank and the gap to those
-    after falls, so the first cluster's best arm, the last one's worst, and in between the arms around the crossing decide.
-    """
-    G = -np.inf
-    p0 = 0
-    for i in range(open_sizes.size):
-        p1 = p0 + open_sizes[i]
-        for x in range(p0, p1):
-            above = total[p0 - 1] - total[x] if p0 > 0 else np.inf
-            below = total[x] - total[p1] if p1 < n else np.inf
-            G = max(G, min(above, below))
-        p0 = p1
-    return G
 
 
 @kernel

@@ -14,7 +14,8 @@ accurate where log-gamma differences would have lost all digits (k = 10^14 and m
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 from numba import types
@@ -78,14 +79,16 @@ def _normal_tail(state: State) -> tuple[float, State]:
             return _ZIGGURAT_TAIL + x, state
 
 
-@intrinsic  # type: ignore[untyped-decorator]  # Numba carries no types
-def bits_set(typing_context: Any, word: Any) -> Any:
-    """Return the number of ones in a uint64: the processor's own instruction."""
-
+@intrinsic
+def _bits_set(typing_context: Any, word: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
 
     return types.int64(types.uint64), generate
+
+
+#: Return the number of ones in a uint64: the processor's own instruction.
+bits_set = cast(Callable[[np.uint64], int], _bits_set)
 
 
 @kernel
@@ -170,22 +173,47 @@ def _binomial_rejection(k: int, p: float, state: State) -> tuple[int, State]:
         us = 0.5 - abs(u)
         x = np.floor((2.0 * a / us + b) * u + centre)
         if us >= 0.07 and v <= squeeze:
-            return np.int64(x), state
+            return int(x), state
         if x < 0.0 or x > k or us <= 0.0:
             continue
         v *= (2.83 + 5.1 / b) * sd / (a / (us * us) + b)
         if _below_pmf_ratio(v, x, np.float64(k), p):
-            return np.int64(x), state
+            return int(x), state
 
 
 @kernel
 def _below_pmf_ratio(v: float, x: float, k: float, p: float) -> bool:
-    """Whether v <= f(x) / f(mode), f the probabilities of Binomial(k, p)."""
+    """Whether v <= f(x) / f(mode), f the probabilities of Binomial(k, p), k p >= 10, p <= 1/2."""
     mode = np.floor((k + 1.0) * p)
     if x == 0.0 or x == k:
         return math.log(v) <= log_binomial(x, k, p) - log_binomial(mode, k, p)
-    v *= math.sqrt((x / mode) * ((k - x) / (k - mode)))
-    return math.log(v) <= _smooth_part(x, k, p) - _smooth_part(mode, k, p)
+    level = 0.5 * math.log(v * v * (x / mode) * ((k - x) / (k - mode)))
+    middle, slack = _rough_height(x - k * p, mode - k * p, k * p, k * (1.0 - p))
+    if abs(level - middle) > slack:
+        return level < middle
+    return level <= _smooth_part(x, k, p) - _smooth_part(mode, k, p)
+
+
+@kernel
+def _rough_height(d: float, e: float, a: float, b: float) -> tuple[float, float]:
+    """Return an approximation to _smooth_part(x) - _smooth_part(mode) and a bound of its error.
+
+    d and e are the distances of x and the mode from the mean a = k p, b = k - a >= a >= 10. With h(z) = (1 + z) log(1 +
+    z) - z = z^2/2 - z^3/6 + z^4/12 - .., the deviances of x are a h(d/a) + b h(-d/b). For |z| <= 1/4 the terms after
+    the cube add up to something between 0 and z^4/12 (1 + |z|), so to at most 5/48 z^4. For the mode, |e| <= 1, all
+    terms after the square are within |e|^3 / (5 a^2). Stirling's errors lie between 1/(12 n + 1) and 1/(12 n), so those
+    of x and the mode differ by at most |x - mode| / (12 m^2) + 1 / (144 m^2), m the least of them, likewise on the
+    other side, where the numbers are larger except that k - x >= 3/4 b.
+    """
+    ia, ib = 1.0 / a, 1.0 / b
+    if abs(d) > 0.25 * a:
+        return 0.0, np.inf
+    d2 = d * d
+    square = 0.5 * (ia + ib)
+    fourth = (5.0 / 48.0) * d2 * d2 * (ia * ia * ia + ib * ib * ib)
+    middle = square * (e * e - d2) + d * d2 * (ia * ia - ib * ib) * (1.0 / 6.0) - 0.5 * fourth
+    least = 0.7 * a  # at least 3/4 a for x, and a - 1 for the mode
+    return middle, 0.5 * fourth + 0.4 * ia * ia + 2.0 * (abs(d) + 1.1) / (12.0 * least * least) + 1e-9
 
 
 @kernel
@@ -199,7 +227,7 @@ def _smooth_part(x: float, k: float, p: float) -> float:
 def stirling_error(n: float) -> float:
     """Return log(n!) - log(sqrt(2 pi n) (n/e)^n)."""
     if n < 16.0:
-        return _STIRLING[np.int64(n)]
+        return _STIRLING[int(n)]
     r = 1.0 / n
     m = r * r
     return (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - m * (1 / 1188)) * m) * m) * m) * r
@@ -274,4 +302,4 @@ def _hypergeometric_rejection(k: int, s: int, n: int, state: State) -> tuple[int
         x = np.floor(position)
         height = log_binomial(x, s, share) + log_binomial(n - x, k - s, share) - peak
         if 2.0 * math.log(u) <= height:
-            return np.int64(x), state
+            return int(x), state

@@ -1,7 +1,7 @@
 """What a round-robin schedule offers to the shared loop; Vanilla and Butterscotch implement it in their own files.
 
-A schedule is a NamedTuple; compiled code picks the version by its type (see `rai_sim.engine.jit.implements`). Rounds and pulls are passed as
-doubles, exact up to 2^53.
+A schedule is a NamedTuple; compiled code picks the version by its type (see `rai_sim.engine.jit.implements`). Rounds
+and pulls are passed as doubles, exact up to 2^53.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """Random streams: one replication, one stream, a function of (seed, replication) alone.
 
-The user's seed is hashed by NumPy's `SeedSequence` to a 128-bit key. Philox4x64-10 (Salmon et al. 2011), keyed by it and given the
-replication's index as counter, yields 256 bits: the state of that replication's own xoshiro256++ (Blackman and Vigna 2021). So streams
-do not depend on blocks, threads, backends or order, and any replication can be made again alone. The generator's state is a tuple of
-four words which functions take and give back; in compiled code it lives in registers.
+The user's seed is hashed by NumPy's `SeedSequence` to a 128-bit key. Philox4x64-10 (Salmon et al. 2011), keyed by it
+and given the replication's index as counter, yields 256 bits: the state of that replication's own xoshiro256++
+(Blackman and Vigna 2021). So streams do not depend on blocks, threads, backends or order, and any replication can be
+made again alone. The generator's state is a tuple of four words which functions take and give back; in compiled code it
+lives in registers.
 
-A change of anything here, or of the order in which a kernel or sampler draws, changes users' numbers: `STREAM_VERSION` must then be
-raised, the reference hashes in the tests renewed, and the README told.
+A change of anything here, or of the order in which a kernel or sampler draws, changes users' numbers: `STREAM_VERSION`
+must then be raised, the reference hashes in the tests renewed, and the README told.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _TO_UNIT = 2.0**-53
 
 def stream_key(seed: int) -> NDArray[np.uint64]:
     """Return the (2,) uint64 Philox key that `seed` is hashed to."""
-    return np.random.SeedSequence(seed).generate_state(2, np.uint64)
+    return np.random.SeedSequence(seed).generate_state(2, np.uint64).astype(np.uint64)
 
 
 @kernel
@@ -98,7 +99,7 @@ def below(bound: int, state: State) -> tuple[int, State]:
         word, state = next_word(state)
         product = (word >> _32) * size
         if (product & _LOW) >= threshold:
-            return np.int64(product >> _32), state
+            return int(product >> _32), state
 
 
 @kernel

@@ -1,0 +1,1 @@
+"""Speed and memory of the package, measured against baselines that do the same work one pull at a time."""

@@ -1,0 +1,566 @@
+"""The rows of the benchmark table: each a ratio measured in one run.
+
+Both sides of a ratio run in this process (or in fresh ones, where start-up is measured), warmed up, taking
+turns, and each side's time is the best of several blocks of calls. Both times of a ratio therefore share the
+machine's mood; absolute times are for display only. Speeds are compared a pull, because different streams
+take slightly different numbers of pulls.
+
+`ROWS` holds the rows by name: the table's numbers, and `gaussian` and `categorical` for the laws beside
+Bernoulli.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial, wraps
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+import rai_sim as rai
+from benchmarks import baselines
+from rai_sim.algorithms.base import Algorithm
+from rai_sim.engine.blocks import Block, Setting, new_block
+from rai_sim.engine.faults import NONE, raise_fault
+from rai_sim.engine.streams import stream_key
+
+DELTA = 0.01
+SEED = 0
+SKIP_ERROR = 1e-12  # simulate()'s default
+
+Side: TypeAlias = Callable[[], object]
+Runner: TypeAlias = Callable[[int], tuple[NDArray[np.int64], NDArray[np.bool_]]]
+
+
+# ---------------------------------------------------------------------------------------------------
+# What a row is
+# ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table.
+
+    Parameters
+    ----------
+    number : str
+        The row's name: its number in the table, or a word.
+    what : str
+        What is compared with what.
+    ratio : float
+        The measured ratio, or amount; NaN if it could not be measured here.
+    must, aim : float, float or None
+        The floor and the goal; no goal if None.
+    higher_is_better : bool
+        Whether the ratio must be at least, or at most, these.
+    times : str
+        Both sides' times, for display; why it was not measured if the ratio is NaN.
+    unit : str, default ""
+        Unit of ratio, must and aim, if they have one.
+
+    Raises
+    ------
+    ValueError
+        If the aim is easier to reach than the must.
+    """
+
+    number: str
+    what: str
+    ratio: float
+    must: float
+    aim: float | None
+    higher_is_better: bool
+    times: str
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse an aim that is no harder than the must."""
+        if self.aim is not None and not self._at_least_as_good(self.aim, self.must):
+            raise ValueError(f"row {self.number}: aim is {self.aim} but must is {self.must}; exchange them")
+
+    def _at_least_as_good(self, value: float, level: float) -> bool:
+        return value >= level if self.higher_is_better else value <= level
+
+    @property
+    def verdict(self) -> str:
+        """The best of "aim", "must" and "below must" that holds; "not measured" without a ratio."""
+        if math.isnan(self.ratio):
+            return "not measured"
+        if self.aim is not None and self._at_least_as_good(self.ratio, self.aim):
+            return "aim"
+        return "must" if self._at_least_as_good(self.ratio, self.must) else "below must"
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long is measured: blocks a side, the shortest block in seconds, and fresh processes a side."""
+
+    repeats: int
+    block_seconds: float
+    processes: int
+
+
+FULL = Effort(repeats=9, block_seconds=0.05, processes=9)
+QUICK = Effort(repeats=3, block_seconds=0.05, processes=3)
+
+#: The rows by name, in the table's order.
+ROWS: dict[str, Callable[[Effort], Row]] = {}
+
+
+class NotMeasurableError(Exception):
+    """This machine cannot show what the row measures; the message says why."""
+
+
+def row(
+    number: str,
+    what: str,
+    *,
+    must: float,
+    aim: float | None = None,
+    higher_is_better: bool = True,
+    unit: str = "",
+) -> Callable[[Callable[[Effort], tuple[float, str]]], Callable[[Effort], Row]]:
+    """Register the decorated function, which returns the ratio and the times as words, as a row."""
+
+    def register(measure: Callable[[Effort], tuple[float, str]]) -> Callable[[Effort], Row]:
+        @wraps(measure)
+        def measured(effort: Effort) -> Row:
+            try:
+                ratio, times = measure(effort)
+            except NotMeasurableError as reason:
+                ratio, times = math.nan, str(reason)
+            return Row(number, what, ratio, must, aim, higher_is_better, times, unit)
+
+        ROWS[number] = measured
+        return measured
+
+    return register
+
+
+# ---------------------------------------------------------------------------------------------------
+# Measuring
+# ---------------------------------------------------------------------------------------------------
+
+
+def interleaved(sides: Sequence[Side], effort: Effort) -> list[float]:
+    """Return each side's seconds a call: the best of several blocks, taking turns after a warm-up."""
+    for side in sides:
+        side()  # compiles what is missing
+    best = [math.inf] * len(sides)
+    for _ in range(effort.repeats):
+        for i, side in enumerate(sides):
+            best[i] = min(best[i], _seconds_a_call(side, effort.block_seconds))
+    return best
+
+
+def _seconds_a_call(side: Side, least: float) -> float:
+    """Return the mean time of as many calls, at least one, as fill the least time."""
+    calls = 0
+    began = time.perf_counter()
+    while True:
+        side()
+        calls += 1
+        elapsed = time.perf_counter() - began
+        if elapsed >= least:
+            return elapsed / calls
+
+
+def interleaved_processes(codes: Sequence[str], effort: Effort) -> list[float]:
+    """Return the best time in seconds of a fresh interpreter that runs each code, taking turns."""
+    sides = [partial(in_fresh_process, code) for code in codes]
+    return interleaved(sides, Effort(effort.processes, 0.0, effort.processes))
+
+
+def in_fresh_process(code: str) -> str:
+    """Run the code in a new interpreter that finds this package, and return what it prints."""
+    environment = dict(os.environ)
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode on disk
+    folder = Path(rai.__file__).resolve().parent.parent
+    if folder.name not in ("site-packages", "dist-packages"):
+        paths = (str(folder), environment.get("PYTHONPATH", ""))
+        environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"a fresh process failed with exit code {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def seconds_text(seconds: float) -> str:
+    """Return a duration with three digits and the unit that suits it."""
+    for limit, length, unit in (
+        (1e-6, 1e-9, "ns"),
+        (1e-3, 1e-6, "us"),
+        (1.0, 1e-3, "ms"),
+        (120.0, 1.0, "s"),
+        (7200.0, 60.0, "min"),
+        (172_800.0, 3600.0, "h"),
+        (63_115_200.0, 86_400.0, "days"),
+    ):
+        if seconds < limit:
+            return f"{number_text(seconds / length)} {unit}"
+    return f"{number_text(seconds / 31_557_600.0)} years"
+
+
+def number_text(value: float) -> str:
+    """Return a number with three digits, from a million on as 1.23e6."""
+    if not math.isfinite(value) or abs(value) < 99.95:
+        return f"{value:.3g}"
+    if abs(value) < 999_999.5:
+        return f"{value:,.0f}"
+    mantissa, _, exponent = f"{value:.2e}".partition("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+# ---------------------------------------------------------------------------------------------------
+# Workloads
+# ---------------------------------------------------------------------------------------------------
+
+
+def table(*required: int) -> rai.Problem:
+    """Return the mirrored table instance, of which `required` is asked."""
+    whole = rai.table_problem(instance="mirrored")
+    return rai.Problem(whole.arms, whole.clusters, required)
+
+
+def two_arms(gap: float, law: str = "bernoulli") -> rai.Problem:
+    """Return best arm identification with means 0.5 +- gap/2.
+
+    The law is "bernoulli", "gaussian" or "categorical": ten equally spaced levels from 0 to 1, all of
+    probability 0.1 but for the extreme two.
+    """
+    tilt = gap / 2.0 * np.array([1.0, -1.0])
+    if law == "gaussian":
+        return rai.best_arm(rai.Gaussian(0.5 + tilt))
+    if law == "categorical":
+        probabilities = np.full((2, 10), 0.1)
+        probabilities[:, 0] -= tilt
+        probabilities[:, 9] += tilt
+        return rai.best_arm(rai.Categorical(np.arange(10) / 9.0, probabilities))
+    return rai.best_arm(rai.Bernoulli(0.5 + tilt))
+
+
+def package(problem: rai.Problem, algorithm: Algorithm, n_jobs: int = 1) -> Runner:
+    """Return `simulate` as a function of the number of replications."""
+
+    def run(replications: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        result = rai.simulate(
+            problem,
+            algorithm,
+            delta=DELTA,
+            replications=replications,
+            seed=SEED,
+            n_jobs=n_jobs,
+            skip_error=SKIP_ERROR,
+        )
+        return result.pulls, result.correct
+
+    return run
+
+
+def baseline(function: Callable[..., baselines.Outcome], problem: rai.Problem) -> Runner:
+    """Return a baseline as a function of the number of replications."""
+    arguments: dict[str, Any] = {
+        "means": problem.arms.means.tolist(),
+        "clusters": problem.clusters,
+        "required": problem.required,
+        "delta": DELTA,
+        "seed": SEED,
+    }
+    return lambda replications: function(replications=replications, **arguments)
+
+
+def bare_kernel(
+    problem: rai.Problem, algorithm: Algorithm, replications: int, law: Any = None
+) -> tuple[Side, Block]:
+    """Return a call of the kernel alone, for which everything is made beforehand, and the block it fills."""
+    law = problem.arms.kernel_law() if law is None else law
+    block = new_block(replications, sum(problem.required))
+    setting = Setting(
+        sizes=np.array(problem.clusters, np.int64),
+        required=np.array(problem.required, np.int64),
+        cluster_of=np.array(problem.cluster_of, np.int64),
+        delta=DELTA,
+        skip_error=SKIP_ERROR,
+        max_pulls=-1,
+        key=stream_key(SEED),
+    )
+
+    def run() -> None:
+        algorithm.run_block(law, setting, 0, block)
+        if block.fault[0] != NONE:
+            raise_fault(block.fault)
+
+    return run, block
+
+
+def _times_faster(
+    ours: Runner, replications: int, rival: Runner, rivals_replications: int, effort: Effort
+) -> tuple[float, str]:
+    """Return by how much the package's pulls a second exceed the rival's, and what a replication takes."""
+    pulls = float(ours(replications)[0].mean())
+    rivals_pulls = float(rival(rivals_replications)[0].sum())
+    seconds, rivals_seconds = interleaved(
+        [lambda: ours(replications), lambda: rival(rivals_replications)], effort
+    )
+    return _against(seconds / replications, rivals_seconds / rivals_pulls * pulls)
+
+
+def _against(seconds: float, rivals_seconds: float) -> tuple[float, str]:
+    """Return the rival's time over ours, and both in words."""
+    times = f"{seconds_text(seconds)} against {seconds_text(rivals_seconds)} a replication"
+    return rivals_seconds / seconds, times
+
+
+def _over(seconds: float, others_seconds: float, each: str) -> tuple[float, str]:
+    """Return our time over the other one, and both in words."""
+    return seconds / others_seconds, f"{seconds_text(seconds)} over {seconds_text(others_seconds)} {each}"
+
+
+# ---------------------------------------------------------------------------------------------------
+# The rows
+# ---------------------------------------------------------------------------------------------------
+
+
+@row("1", "Vanilla r=(3,0,0): times faster than numba_per_pull", must=25, aim=60)
+def vanilla_hard(effort: Effort) -> tuple[float, str]:
+    """Compare with compiled code that pulls one at a time, 48,000 pulls a replication."""
+    rival = baseline(baselines.numba_per_pull, table(3, 0, 0))
+    return _times_faster(package(table(3, 0, 0), rai.Vanilla()), 1000, rival, 200, effort)
+
+
+@row("2", "Vanilla r=(1,0,0): times faster than numba_per_pull", must=8, aim=20)
+def vanilla_easy(effort: Effort) -> tuple[float, str]:
+    """Compare with compiled code that pulls one at a time, 5,000 pulls a replication."""
+    rival = baseline(baselines.numba_per_pull, table(1, 0, 0))
+    return _times_faster(package(table(1, 0, 0), rai.Vanilla()), 1000, rival, 1000, effort)
+
+
+@row("3", "Vanilla r=(3,0,0): times faster than numpy_vectorised", must=100, aim=300)
+def vanilla_numpy(effort: Effort) -> tuple[float, str]:
+    """Compare with arrays of 1,000 replications side by side."""
+    rival = baseline(baselines.numpy_vectorised, table(3, 0, 0))
+    return _times_faster(package(table(3, 0, 0), rai.Vanilla()), 1000, rival, 1000, effort)
+
+
+@row(
+    "4",
+    "Vanilla, two arms at 0.5 +- gap/2: time at gap 1e-4 over time at gap 1e-1",
+    must=25,
+    aim=12,
+    higher_is_better=False,
+)
+def vanilla_gaps(effort: Effort) -> tuple[float, str]:
+    """Compare 2e10 pulls a replication with 1e4."""
+    small, large = package(two_arms(1e-4), rai.Vanilla()), package(two_arms(1e-1), rai.Vanilla())
+    seconds, others = interleaved([lambda: small(500), lambda: large(1000)], effort)
+    return _over(seconds / 500, others / 1000, "a replication")
+
+
+@row("5", "Butterscotch r=(3,0,0): times faster than its numba_per_pull", must=40, aim=200)
+def butterscotch(effort: Effort) -> tuple[float, str]:
+    """Compare with compiled code that pulls one at a time."""
+    rival = baseline(baselines.numba_per_pull_butterscotch, table(3, 0, 0))
+    return _times_faster(package(table(3, 0, 0), rai.Butterscotch()), 1000, rival, 200, effort)
+
+
+@row("6", "LUCB r=(0,5,0): times faster than its numba_per_pull", must=3, aim=8)
+def lucb(effort: Effort) -> tuple[float, str]:
+    """Compare with compiled code that ranks anew and takes one root an arm in every round."""
+    rival = baseline(baselines.numba_per_pull_lucb, table(0, 5, 0))
+    return _times_faster(package(table(0, 5, 0), rai.LUCB()), 100, rival, 50, effort)
+
+
+@row(
+    "7",
+    "LUCB, two arms, gap 1e-3: times faster than round by round (extrapolated by pulls from gap 1e-2)",
+    must=50,
+    aim=1000,
+)
+def lucb_two_arms(effort: Effort) -> tuple[float, str]:
+    """Compare with single rounds, of which every replication needs 1e8.
+
+    A round's time does not depend on the gap, so it is measured at gap 1e-2: of the package's engine where it
+    can skip nothing, and of numba_per_pull. The faster of the two is the rival.
+    """
+    few = 2
+    ours, rival = package(two_arms(1e-3), rai.LUCB()), baseline(baselines.numba_per_pull_lucb, two_arms(1e-2))
+    engine, block = lucb_single_rounds(1e-2, few)
+    engine()
+    pulls = float(ours(200)[0].mean())
+    seconds, *others = interleaved([lambda: ours(200), lambda: rival(few), engine], effort)
+    a_pull = min(others[0] / float(rival(few)[0].sum()), others[1] / float(block.pulls.sum()))
+    return _against(seconds / 200, a_pull * pulls)
+
+
+def lucb_single_rounds(gap: float, replications: int) -> tuple[Side, Block]:
+    """Return a call of LUCB's kernel on two Bernoulli arms that can skip nothing, and the block it fills.
+
+    The arms are passed as two-level categorical ones without a bound on rewards, so no skip can be certified.
+    """
+    problem = two_arms(gap)
+    p = problem.arms.means
+    law = rai.Categorical([0.0, 1.0], np.stack([1.0 - p, p], axis=1)).kernel_law()
+    unbounded = law._replace(width=math.inf, variance_proxy=math.inf)
+    return bare_kernel(problem, rai.LUCB(), replications, unbounded)
+
+
+@row("8", "2 threads over 1, Vanilla r=(3,0,0), 20,000 replications", must=1.7, aim=1.95)
+def threads(effort: Effort) -> tuple[float, str]:
+    """Compare two workers with one."""
+    if usable_cores() < 2:
+        raise NotMeasurableError("one core only")
+    one, two = (package(table(3, 0, 0), rai.Vanilla(), n_jobs) for n_jobs in (1, 2))
+    alone, together = interleaved([lambda: one(20_000), lambda: two(20_000)], effort)
+    return alone / together, f"{seconds_text(together)} against {seconds_text(alone)}"
+
+
+@row(
+    "9",
+    "simulate() over the bare kernel, 1,000 replications of r=(1,0,0)",
+    must=1.2,
+    aim=1.05,
+    higher_is_better=False,
+)
+def overhead(effort: Effort) -> tuple[float, str]:
+    """Compare `simulate` with the compiled function below it."""
+    ours = package(table(1, 0, 0), rai.Vanilla())
+    kernel, _ = bare_kernel(table(1, 0, 0), rai.Vanilla(), 1000)
+    seconds, kernels_seconds = interleaved([lambda: ours(1000), kernel], effort)
+    return _over(seconds, kernels_seconds, "a call")
+
+
+@row(
+    "10",
+    "fresh process, warm cache: `rai-sim run --replications 100` over "
+    '`python -c "import numba, scipy.stats, polars"`',
+    must=2.5,
+    aim=1.5,
+    higher_is_better=False,
+)
+def fresh_run(effort: Effort) -> tuple[float, str]:
+    """Compare a whole small run with its imports."""
+    run = "import sys; from rai_sim.cli import main; sys.exit(main(['run', '--replications', '100']))"
+    seconds, imports_seconds = interleaved_processes([run, "import numba, scipy.stats, polars"], effort)
+    return _over(seconds, imports_seconds, "a process")
+
+
+@row("11", "`import rai_sim` over `import numba`", must=1.3, aim=1.1, higher_is_better=False)
+def fresh_import(effort: Effort) -> tuple[float, str]:
+    """Compare processes that import and end."""
+    seconds, numbas_seconds = interleaved_processes(["import rai_sim", "import numba"], effort)
+    return _over(seconds, numbas_seconds, "a process")
+
+
+#: The peak of the process's own resident memory. That of getrusage would start at its parent's, which exec
+#: carries over, and hide what lies below.
+_PEAK_MEMORY = """
+import rai_sim as rai
+
+def peak():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+
+before = peak()
+rai.simulate(rai.table_problem(task=1), rai.Vanilla(), delta=0.01, replications={replications}, seed=0)
+print(before, peak())
+"""
+
+
+@row(
+    "12",
+    "peak memory above import, 1e6 replications of r=(1,0,0)",
+    must=150,
+    aim=80,
+    higher_is_better=False,
+    unit="MB",
+)
+def memory(effort: Effort) -> tuple[float, str]:
+    """Measure how far the peak of memory rises above what it is after the import."""
+    if not sys.platform.startswith("linux"):
+        raise NotMeasurableError("the kernel's accounting of memory is read, which only Linux offers")
+    in_fresh_process(_PEAK_MEMORY.format(replications=1))  # compiles what is missing, which is not to count
+    peaks = in_fresh_process(_PEAK_MEMORY.format(replications=1_000_000)).split()
+    before, after = (int(kib) * 1024e-6 for kib in peaks)
+    return after - before, f"{number_text(after)} MB, {number_text(before)} MB after the import"
+
+
+@row(
+    "gaussian",
+    "Vanilla, two arms, gap 1e-4: time of Gaussian over Bernoulli arms",
+    must=3,
+    higher_is_better=False,
+)
+def gaussian(effort: Effort) -> tuple[float, str]:
+    """Compare laws."""
+    return _law_over_bernoulli("gaussian", effort)
+
+
+@row(
+    "categorical",
+    "Vanilla, two arms, gap 1e-4: time of ten-level Categorical over Bernoulli arms",
+    must=3,
+    higher_is_better=False,
+)
+def categorical(effort: Effort) -> tuple[float, str]:
+    """Compare laws."""
+    return _law_over_bernoulli("categorical", effort)
+
+
+def _law_over_bernoulli(law: str, effort: Effort) -> tuple[float, str]:
+    ours, bernoulli = (package(two_arms(1e-4, name), rai.Vanilla()) for name in (law, "bernoulli"))
+    seconds, others = interleaved([lambda: ours(300), lambda: bernoulli(300)], effort)
+    return _over(seconds / 300, others / 300, "a replication")
+
+
+# ---------------------------------------------------------------------------------------------------
+# Time against pulls
+# ---------------------------------------------------------------------------------------------------
+
+GAPS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+
+
+@dataclass(frozen=True)
+class Point:
+    """What Vanilla takes on two arms: the gap, mean pulls and seconds a replication."""
+
+    gap: float
+    pulls: float
+    seconds: float
+
+    @property
+    def pulls_per_second(self) -> float:
+        """Simulated pulls a second."""
+        return self.pulls / self.seconds
+
+
+def scaling(effort: Effort, replications: int = 1000) -> tuple[list[Point], float]:
+    """Return a point for each gap, and the pulls a second of numba_per_pull at gap 1e-2, all taking turns."""
+    runs = [package(two_arms(gap), rai.Vanilla()) for gap in GAPS]
+    rival = baseline(baselines.numba_per_pull, two_arms(1e-2))
+    sides: list[Side] = [partial(run, replications) for run in runs]
+    *seconds, rivals_seconds = interleaved([*sides, partial(rival, 5)], effort)
+    points = [
+        Point(gap, float(run(replications)[0].mean()), taken / replications)
+        for gap, run, taken in zip(GAPS, runs, seconds, strict=True)
+    ]
+    return points, float(rival(5)[0].sum()) / rivals_seconds

@@ -1,0 +1,191 @@
+"""Certified jumps of the round-robin loop: for how many rounds can no arm be settled?
+
+Legend. n active arms with R pulls each; S their sums, S_(0) >= S_(1) >= .. ranked; W(R) the width in sums; everything
+in law units.
+
+What an event is. A cluster holds ranks p0..p1-1. Its arm at rank x is settled iff up_x = S_(p0-1) - S_(x) > W and
+down_x = S_(x) - S_(p1) > W, a side without arms holding trivially. Along the cluster up grows and down falls. Cut it at
+any q in p0..p1: as long as up_(q-1) <= W and down_q <= W (each where it exists), nobody in the cluster is settled, for
+every x < q has up_x <= up_(q-1) and every x >= q has down_x <= down_q. So no arm at all is settled while at most two
+*constraints* a cluster hold: pairs of ranks (x, y) with S_(x) - S_(y) <= W. We cut where the two gaps cross, which
+makes the constraint tight: some arm is settled now iff G, the largest constrained gap, exceeds W now.
+
+From ranks to arms. Fix the ranking of round R. At any later time S'_(x) is at most the largest S'_a among the n - x
+arms now at ranks >= x, because only x arms are elsewhere; likewise S'_(y) is at least the smallest S'_b among the arms
+now at ranks <= y. So (x, y) holds later if every pair (a, b) of distinct arms, a now at rank >= x and b at rank <= y,
+has S'_a - S'_b <= W' (for a = b the difference is 0 and W' > 0), and every such pair starts with S_a - S_b <= S_(x) -
+S_(y) <= G.
+
+1. Sure bound. With rewards in an interval of length h, S_a - S_b grows by at most h a round while W only grows: nothing
+happens in the next floor((W - G) / h) rounds.
+
+2. Bound up to eps. Let D = W(R) - G and let D_k be W(R+k) less the largest of S_a - S_b + k (mu_a - mu_b) over
+constraints and pairs. For one pair, X_j = (S'_a - S'_b) - (S_a - S_b) - j (mu_a - mu_b) after j more rounds is a
+martingale whose increments are sub-Gaussian with variance proxy v (the sum of the two arms' proxies; 1/2 for rewards in
+[0, 1]). An event in round R + j <= R + k needs, for some pair, X_j >= D + (D_k - D) j / k: the pair's expected
+difference is linear in j and at most G at 0 and W(R+k) - D_k at k, and W is concave, so that W less it lies above the
+chord (a lower bound of W that is itself concave serves as well). Let D_k' = min(D_k, 2 D), which only lowers the chord, and s = (D_k' - D) / k. For t = D_k' / (v k), exp(t X_j -
+v t^2 j / 2) is a supermartingale, and at a crossing it is at least exp(t (D + s j) - v t^2 j / 2). The exponent is
+linear in j, t D at j = 0 and t D_k' - v t^2 k / 2 = D_k'^2 / (2 v k) at j = k, and t D = D D_k' / (v k) is at least
+that since D_k' <= 2 D. By Ville's inequality
+
+    P(some crossing by round R + k) <= exp(-D_k'^2 / (2 v k)),
+
+so a jump of k rounds is certified up to eps if D_k'^2 >= 2 v k ln(n (n - 1) / eps).
+
+`longest_jump` finds such a k without a search. The chord again: for k <= K, D_k >= D - k (D - D_K) / K, because D_k is
+concave in k.
+
+Budget. The jumps of a replication are numbered; those with numbers 2^(b-1)..2^b - 1 get eps = skip_error 2^-(2b-1)
+each, so all of them together get at most skip_error (sum over b of 2^(b-1) 2^-(2b-1) = 1). Which jumps are made depends
+on the past alone, and each bound holds given the past, so by the union bound the skipped rounds of a whole replication
+hold no event except with probability skip_error. On that event's complement the simulated replication coincides with
+one simulated round by round from the same sums: skip_error bounds the total-variation distance between the two laws of
+(pulls, rounds, outputs).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rai_sim.engine import law as laws
+from rai_sim.engine import schedule as schedules
+from rai_sim.engine.jit import kernel
+
+_LN2 = math.log(2.0)
+LONGEST = 2.0**61
+
+
+class Constraints(NamedTuple):
+    """Pairs of ranks whose gap must stay within W, at most two a cluster; and O(N) room to project sums in."""
+
+    high: NDArray[np.int64]  # (2m,) rank x
+    low: NDArray[np.int64]  # (2m,) rank y
+    suffix: NDArray[np.float64]  # (N,) largest projected sum from a rank on
+    prefix: NDArray[np.float64]  # (N,) smallest projected sum up to a rank
+
+
+def new_constraints(N: int, m: int) -> Constraints:
+    """Allocate."""
+    return Constraints(np.empty(2 * m, np.int64), np.empty(2 * m, np.int64), np.empty(N), np.empty(N))
+
+
+@kernel
+def constrain(c: Constraints, total: NDArray[np.float64], open_sizes: NDArray[np.int64], n: int) -> tuple[int, float]:
+    """Cut each cluster; return the number of constraints and G, infinite if one cluster holds every active arm."""
+    high, low = c.high, c.low
+    count, G, p0 = 0, -np.inf, 0
+    for i in range(open_sizes.size):
+        p1 = p0 + open_sizes[i]
+        if p1 > p0:
+            if p0 == 0 and p1 == n:
+                return 0, np.inf
+            q = p0
+            if p1 == n:
+                q = p1
+            elif p0 > 0:
+                q = _crossing(total, p0, p1)
+            if q > p0:
+                high[count], low[count] = p0 - 1, q - 1
+                G = max(G, total[p0 - 1] - total[q - 1])
+                count += 1
+            if q < p1:
+                high[count], low[count] = q, p1
+                G = max(G, total[q] - total[p1])
+                count += 1
+        p0 = p1
+    return count, G
+
+
+@kernel
+def _crossing(total: NDArray[np.float64], p0: int, p1: int) -> int:
+    """Return the first rank of a middle cluster whose gap upwards is at least its gap downwards, p1 if there is none."""
+    above, below = total[p0 - 1], total[p1]
+    left, right = p0, p1
+    while left < right:
+        x = (left + right) // 2
+        if above - total[x] >= total[x] - below:
+            right = x
+        else:
+            left = x + 1
+    return left
+
+
+@kernel
+def projected_gap(
+    law: Any, c: Constraints, count: int, order: NDArray[np.int64], arm_of: NDArray[np.int64], total: NDArray[np.float64],
+    n: int, k: float,
+) -> float:  # fmt: skip
+    """Return the largest S_a - S_b + k (mu_a - mu_b) over constraints and their pairs."""
+    prefix, suffix, high, low = c.prefix, c.suffix, c.high, c.low
+    least, most = np.inf, -np.inf
+    for x in range(n):
+        least = min(least, total[x] + k * laws.mean_of(law, arm_of[order[x]]))
+        prefix[x] = least
+    for x in range(n - 1, -1, -1):
+        most = max(most, total[x] + k * laws.mean_of(law, arm_of[order[x]]))
+        suffix[x] = most
+    gap = -np.inf
+    for j in range(count):
+        gap = max(gap, suffix[high[j]] - prefix[low[j]])
+    return gap
+
+
+@kernel
+def pair_budget(law: Any, n: int, skip_error: float, jump: int) -> float:
+    """Return 2 v ln(n (n - 1) / eps) for jump number `jump` >= 1; infinite if nothing may be left to chance."""
+    if skip_error <= 0.0 or n < 2:
+        return np.inf
+    b = 1
+    while jump > 1:
+        jump >>= 1
+        b += 1
+    v = 2.0 * laws.proxy(law)
+    return 2.0 * v * (math.log(n * (n - 1.0) / skip_error) + (2 * b - 1) * _LN2)
+
+
+@kernel
+def certified(D: float, D_K: float, K: float, budget: float) -> tuple[float, float]:
+    """Return a k <= K that bound 2 certifies, given the distances now and after K rounds; and the k it would be without the cap K.
+
+    On the chord D_k >= D - k slope, so it is enough that D - k slope >= sqrt(k budget), which is solved for sqrt(k), and that 2 D >= sqrt(k
+    budget), which is why callers choose K <= 4 D^2 / budget.
+    """
+    slope = (D - D_K) / K
+    under_root = budget + 4.0 * slope * D
+    if under_root <= 0.0:
+        return K, np.inf
+    root = 2.0 * D / (math.sqrt(budget) + math.sqrt(under_root))
+    return min(K, root * root), root * root
+
+
+@kernel
+def next_look(D: float, K: float, k: float, uncapped: float, budget: float) -> float:
+    """Return a better K to look at after a look at K gave k, or 0 if there is none worth a look."""
+    if uncapped > 1.5 * K:
+        longer = min(min(uncapped, 4.0 * D * D / budget), LONGEST)
+        return longer if longer > 1.2 * K else 0.0
+    return 2.0 * k if k < 0.4 * K else 0.0  # the chord was too long to be tight
+
+
+@kernel
+def longest_jump(
+    law: Any, schedule: Any, c: Constraints, count: int, order: NDArray[np.int64], arm_of: NDArray[np.int64],
+    total: NDArray[np.float64], n: int, R: int, W: float, G: float, budget: float,
+) -> int:  # fmt: skip
+    """Return a number of rounds after R, as large as a few looks ahead can tell, that bound 2 certifies."""
+    D = W - G
+    K, longest = min(D * D / budget, LONGEST), 0.0
+    for _look in range(3):
+        if K < 1.0:
+            break
+        gap = projected_gap(law, c, count, order, arm_of, total, n, K)
+        D_K = schedules.threshold(schedule, R + K) / laws.unit(law) - gap
+        k, uncapped = certified(D, D_K, K, budget)
+        longest = max(longest, k)
+        K = next_look(D, K, k, uncapped, budget)
+    return int(longest)

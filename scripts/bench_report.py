@@ -1,0 +1,242 @@
+"""Measure the benchmark table, print it with a verdict a row and the machine, and keep the README's copy.
+
+python scripts/bench_report.py                  everything; exit code 1 if a row is below its must
+python scripts/bench_report.py --rows 1,4,9     some rows; `scaling` names the table of time against pulls
+python scripts/bench_report.py --write          also rewrite the README between its markers
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numba
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks import rows
+from benchmarks.rows import Effort, Point, Row, number_text, seconds_text
+
+README = Path(__file__).resolve().parent.parent / "README.md"
+SCALING = "scaling"
+
+
+# ---------------------------------------------------------------------------------------------------
+# Words
+# ---------------------------------------------------------------------------------------------------
+
+
+def markdown(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table whose columns are aligned, so that it reads well as text, too."""
+    widths = [max(len(line[i]) for line in (head, *lines)) for i in range(len(head))]
+
+    def joined(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)) + " |"
+
+    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+    return "\n".join([joined(head), rule, *map(joined, lines)])
+
+
+def rows_table(found: Sequence[Row]) -> str:
+    """Return the rows as a table: measured, must, aim, verdict and both sides' times."""
+    head = ("#", "what", "measured", "must", "aim", "verdict", "times")
+    return markdown(
+        head,
+        [
+            (
+                row.number,
+                row.what,
+                _amount(row, row.ratio),
+                _level(row, row.must),
+                _level(row, row.aim),
+                row.verdict,
+                row.times,
+            )
+            for row in found
+        ],
+    )
+
+
+def _amount(row: Row, value: float) -> str:
+    words = "-" if np.isnan(value) else number_text(value)
+    return f"{words} {row.unit}".strip()
+
+
+def _level(row: Row, value: float | None) -> str:
+    return "-" if value is None else f"{'>=' if row.higher_is_better else '<='} {_amount(row, value)}"
+
+
+def scaling_table(points: Sequence[Point], per_pull_speed: float) -> str:
+    """Return the table of time against pulls, beside what simulating every pull would take."""
+    head = (
+        "gap",
+        "pulls a replication",
+        "time a replication",
+        "pulls/s",
+        f"pull by pull, extrapolated from {number_text(per_pull_speed)} pulls/s",
+    )
+    return markdown(
+        head,
+        [
+            (
+                f"{p.gap:.0e}".replace("e-0", "e-"),
+                number_text(p.pulls),
+                seconds_text(p.seconds),
+                number_text(p.pulls_per_second),
+                seconds_text(p.pulls / per_pull_speed),
+            )
+            for p in points
+        ],
+    )
+
+
+def machine() -> str:
+    """Return processor model, cores and versions: what the numbers depend on, without the machine's name."""
+    cores = rows.usable_cores()
+    return (
+        f"{_processor()}, {cores} core{'s' if cores > 1 else ''}; Python {platform.python_version()}, "
+        f"numba {numba.__version__}, numpy {np.__version__}"
+    )
+
+
+def _processor() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    models = [line.partition(":")[2] for line in text.splitlines() if line.startswith("model name")]
+    return " ".join((models[0] if models else "").split()) or platform.processor() or platform.machine()
+
+
+def method(effort: Effort) -> str:
+    """Return how it was measured."""
+    return (
+        "Each ratio in one run, on one core unless said, after warm-up, sides taking turns, "
+        f"best of {effort.repeats} blocks (of {effort.processes} fresh processes in rows 10 and 11)."
+    )
+
+
+# ---------------------------------------------------------------------------------------------------
+# The README
+# ---------------------------------------------------------------------------------------------------
+
+
+def between_markers(text: str, name: str, content: str) -> str:
+    """Return the text with what stands between the markers of that name replaced by the content.
+
+    Raises
+    ------
+    ValueError
+        Unless both markers are there once, begin before end.
+    """
+    begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+    for marker in (begin, end):
+        if text.count(marker) != 1:
+            raise ValueError(f"the marker {marker} is there {text.count(marker)} times; it must be once")
+    before, _, rest = text.partition(begin)
+    _, found, after = rest.partition(end)
+    if not found:
+        raise ValueError(f"the marker {end} stands before {begin}; exchange them")
+    return f"{before}{begin}\n{content.strip()}\n{end}{after}"
+
+
+def rewrite(path: Path, sections: dict[str, str]) -> None:
+    """Replace each section, by name, between its markers; readers see the old file or the new one.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read or written.
+    ValueError
+        If a marker is missing, doubled or out of order; the file is then left as it is.
+    """
+    path = path.resolve()  # a symbolic link stays one
+    text = path.read_bytes().decode()
+    for name, content in sections.items():
+        text = between_markers(text, name, content)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        shutil.copymode(path, temporary)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+# ---------------------------------------------------------------------------------------------------
+# The command
+# ---------------------------------------------------------------------------------------------------
+
+
+def chosen(text: str | None) -> list[str]:
+    """Return the names of a comma-separated list, in the table's order; all if None.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, or there is none.
+    """
+    known = [*rows.ROWS, SCALING]
+    if text is None:
+        return known
+    names = {name.strip() for name in text.split(",")} - {""}
+    unknown = sorted(names - set(known))
+    if unknown or not names:
+        what = ", ".join(unknown) or "nothing"
+        raise ValueError(f"--rows is {text!r}, which holds {what}; choose among {', '.join(known)}")
+    return [name for name in known if name in names]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, write if asked; return 1 if a measured row is below its must."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    everything = ",".join([*rows.ROWS, SCALING])
+    parser.add_argument("--rows", metavar="LIST", help=f"rows to measure ({everything})")
+    parser.add_argument("--quick", action="store_true", help="fewer repeats")
+    parser.add_argument("--write", action="store_true", help="rewrite the README between its markers")
+    options = parser.parse_args(arguments)
+    if options.write and options.rows is not None:
+        parser.error("--write: the README holds whole tables; leave --rows out")
+    try:
+        names = chosen(options.rows)
+        if options.write:  # before minutes are spent
+            for name in ("benchmarks", SCALING):
+                between_markers(README.read_bytes().decode(), name, "")
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+
+    effort = rows.QUICK if options.quick else rows.FULL
+    found = []
+    for name in names:
+        if name != SCALING:
+            row = rows.ROWS[name](effort)
+            found.append(row)
+            print(f"row {name}: {_amount(row, row.ratio)}, {row.verdict}", file=sys.stderr, flush=True)
+    footnote = f"{machine()}. {method(effort)}"
+    sections = {}
+    if found:
+        sections["benchmarks"] = f"{rows_table(found)}\n\n{footnote}"
+    if SCALING in names:
+        sections[SCALING] = f"{scaling_table(*rows.scaling(effort))}\n\n{machine()}."
+    print("\n\n".join(sections.values()))
+    if options.write:
+        rewrite(README, sections)
+    below = [row.number for row in found if row.verdict == "below must"]
+    if below:
+        print(f"below must: {', '.join(below)}", file=sys.stderr)
+    return 1 if below else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

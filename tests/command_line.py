@@ -1,0 +1,44 @@
+"""What tests of the command line share."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rai_sim
+from rai_sim.cli import main
+
+Capture = pytest.CaptureFixture[str]
+#: Where `python -m rai_sim` finds the package, installed or not.
+ROOT = str(Path(rai_sim.__file__).parents[1])
+
+
+def run(words: str, expect: int = 0) -> None:
+    """Run a command line and check its exit code."""
+    assert main(shlex.split(words)) == expect
+
+
+def printed(capsys: Capture, words: str, expect: int = 0) -> str:
+    """Run a command line and return what it prints; nothing may go to the error stream."""
+    run(words, expect)
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return captured.out
+
+
+def document(capsys: Capture, words: str, expect: int = 0) -> dict[str, Any]:
+    """Run a command with --json and return what it prints; NaN and infinities are no JSON."""
+    found: dict[str, Any] = json.loads(printed(capsys, f"{words} --json", expect), parse_constant=pytest.fail)
+    return found
+
+
+def refused(capsys: Capture, words: str) -> str:
+    """Run a command that must be refused: exit code 2, nothing printed, and one line on the error stream."""
+    run(words, expect=2)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert captured.err.startswith("rai-sim: ")
+    return captured.err

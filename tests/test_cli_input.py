@@ -1,0 +1,188 @@
+"""What the command line understands, and every refusal: option, value and remedy in one line, exit code 2."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import typer
+import typer.main
+from command_line import Capture, document, refused, run
+
+from rai_sim import LUCB, Bernoulli, Categorical, Gaussian, Recorded, Vanilla
+from rai_sim.algorithms.base import ALGORITHMS
+from rai_sim.arms.base import LAWS, Arms
+from rai_sim.cli_problem import build_problem, takes_problem
+from rai_sim.problem import Problem
+
+ROWS = [[0.0, 0.25, 0.75], [0.5, 0.25, 0.25]]
+TABLE = [[0.2, 0.8], [1.0, 0.0]]
+REWARDS = np.tile([[1.0], [0.0]], 2_000)
+SPOKEN: dict[str, Arms] = {
+    "--means 0.75,0.25": Bernoulli([0.75, 0.25]),
+    "--means @means.txt": Bernoulli([0.75, 0.25]),
+    "--law gaussian --means -0.5,0.25 --sd 0.25": Gaussian([-0.5, 0.25], sd=0.25),
+    "--law Gaussian --means '1e-1, 0.25'": Gaussian([0.1, 0.25]),
+    "--law categorical --values 0,1 --probabilities .2,.8\\;1,0": Categorical([0, 1], TABLE),
+    "--law categorical --values 0,.5,1 --probabilities rows.csv": Categorical([0, 0.5, 1], ROWS),
+    "--law recorded --rewards rewards.npy": Recorded(REWARDS),
+    "--law recorded --rewards @rewards.csv": Recorded(REWARDS),
+    "--law recorded --rewards rewards.npy --means 0.9,0.3": Recorded(REWARDS, means=[0.9, 0.3]),
+}
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lay out the files that options name."""
+    monkeypatch.chdir(tmp_path)
+    texts = {
+        "means.txt": "0.75\n0.25\n",
+        "rows.csv": "# a comment\n0.0, 0.25, 0.75\n0.5, 0.25, 0.25\n",
+        "empty.csv": "",
+        "words.csv": "0.5,abc\n",
+        "ragged.csv": "1,2\n3\n",
+    }
+    for name, text in texts.items():
+        Path(name).write_text(text)
+    np.save("rewards.npy", REWARDS)
+    np.savetxt("rewards.csv", REWARDS, delimiter=",")
+    np.save("short.npy", REWARDS[:, :200])
+    np.save("text.npy", np.array(["a", "b"]))
+
+
+@pytest.mark.parametrize("words", SPOKEN)
+def test_laws_by_text_and_by_file(words: str, capsys: Capture) -> None:
+    """Numbers, tables, and text and .npy files describe the laws that the library builds."""
+    found = document(capsys, f"bounds {words} --clusters 1,1 --required 0,1")
+    assert found["problem"]["identity"] == Problem(SPOKEN[words], (1, 1), (0, 1)).identity()
+
+
+def test_algorithms_and_integers_in_other_spellings(capsys: Capture) -> None:
+    """Case and spaces do not matter; whole numbers may be written as 1e1."""
+    found = document(
+        capsys,
+        "run --means 0.9,0.1 --clusters 1,1 --required 1,0 --replications 1e1 --delta .1 "
+        "--algorithm LUCB:as-printed=no --algorithm 'Vanilla: merging = off' --algorithm vanilla:",
+    )
+    labels = [one["algorithm"] for one in found["runs"]]
+    assert labels == [repr(LUCB()), repr(Vanilla(merging=False)), repr(Vanilla())]
+    assert found["replications"] == 10
+
+
+def test_a_new_algorithm_needs_no_change(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is found through its registry, with its fields as options."""
+    monkeypatch.setitem(ALGORITHMS, "renamed", Vanilla)
+    found = document(capsys, "run --table-task 1 --algorithm renamed:merging=false --replications 2")
+    assert found["runs"][0]["algorithm"] == "Vanilla(merging=False)"
+    assert "renamed:merging=true" in refused(capsys, "run --algorithm unknown")
+
+
+def test_a_new_law_needs_no_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is found through its registry, with its constructor's arguments as options."""
+
+    class Shifted(Gaussian):
+        def __init__(self, means: Any, shift: float, weights: Any = None) -> None:
+            super().__init__(np.asarray(means) + shift)
+
+    # The class has registered itself; this test must leave no trace.
+    monkeypatch.setitem(LAWS, "moved", LAWS.pop("shifted"))
+    problems = []
+
+    def command(problem_options: dict[str, Any]) -> None:
+        problems.append(build_problem(problem_options))
+
+    app = typer.Typer()
+    app.command()(takes_problem(command))
+    words = ["--law", "moved", "--means", "1,0", "--shift", "2", "--clusters", "1,1", "--required", "1,0"]
+    typer.main.get_command(app).main(words, standalone_mode=False)
+    assert problems[0].arms.means.tolist() == [3.0, 2.0]
+
+
+def test_an_algorithm_that_fails_does_not_cost_the_others_results(capsys: Capture) -> None:
+    """LUCB is done before the recording ends, Butterscotch is not."""
+    words = "--clusters 1,1 --required 1,0 --algorithm lucb --algorithm butterscotch --replications 4"
+    run(f"run --law recorded --rewards short.npy {words}", expect=2)
+    captured = capsys.readouterr()
+    assert "LUCB(as_printed=False)" in captured.out
+    assert "Butterscotch(" not in captured.out
+    assert "--rewards: rewards: the recording of arm" in captured.err
+
+
+PAIR = "--clusters 1,1 --required 1,0"
+REFUSALS: dict[str, tuple[str, ...]] = {
+    # the paper's instances
+    "run --table-task 6": ("--table-task", "6", "from 1 to 5"),
+    "run --table-task two": ("--table-task", "'two' is not an integer", "such as"),
+    "run --instance mirror": ("--instance", "'mirror'", "choose 'mirrored' or 'printed'"),
+    "run --table-task 1 --means 0.5,0.4": ("--table-task 1", "--means", "give one of the two"),
+    "bounds --instance printed --clusters 3,7": ("--instance printed", "--clusters", "give one of the two"),
+    # problems
+    "run --means 0.5,0.4 --required 1,0": ("--clusters is missing", "--means", "such as --clusters 3,5,2"),
+    "run --means 0.5,0.4 --clusters 1,1": ("--required is missing", "--means", "such as --required 1,0,0"),
+    f"run --means 0.5,0.5 {PAIR}": ("--clusters", "arms 0 and 1 tie", "0.5", "make the means"),
+    "run --means 0.5,0.4 --clusters 1,2 --required 1,0": ("--clusters", "add up to 3", "2", "give sizes"),
+    "run --means 0.5,0.4 --clusters 1,1 --required 2,0": ("--required", "required[0] is 2", "ask for 0 to 1"),
+    "run --means 0.5,0.4 --clusters 1,1 --required 0,0": ("--required", "(0, 0)", "ask for at least one"),
+    "run --means 0.5,0.4 --clusters 1,1 --required 1": ("--required", "length 1", "one number a cluster"),
+    "run --means 0.5,0.4 --clusters 1.5,1 --required 1,0": ("--clusters 1.5,1", "holds 1.5", "give int"),
+    "run --means 0.5,0.4 --clusters a,1 --required 1,0": ("--clusters a,1", "'a'", "separate numbers by"),
+    # laws
+    f"run --means 0.5,nan {PAIR}": ("--means", "means[1] is nan", "finite"),
+    f"run --means 0.5,inf {PAIR}": ("--means", "means[1] is inf", "finite"),
+    f"run --means 0.5,x {PAIR}": ("--means 0.5,x", "'x'", "separate numbers by commas"),
+    f"run --means 0.5, {PAIR}": ("--means 0.5,", "''", "separate numbers by commas"),
+    f"run --means 1.5,0.4 {PAIR}": ("--means", "means[0] is 1.5", "rescale"),
+    "run --law poisson": ("--law poisson", "choose one of", "bernoulli", "recorded"),
+    "run --law gaussian": ("--means is missing", "--law gaussian needs it", "such as 0.9,0.5"),
+    "run --law categorical --values 0,1": ("--probabilities is missing", "--law categorical"),
+    "run --law categorical --means 0.5,0.4 --values 0,1 --probabilities 1,0;0,1":
+        ("--means 0.5,0.4", "does not belong to --law categorical", "choose --law bernoulli or gaussian"),
+    f"run --sd 0.5 --means 0.5,0.4 {PAIR}": ("--sd 0.5", "not belong to --law bernoulli", "--law gaussian"),
+    "run --law gaussian --sd wide --means 1,0": ("--sd wide", "'wide'", "give one number"),
+    f"run --law gaussian --sd -1 --means 1,0 {PAIR}": ("--sd", "-1.0", "positive"),
+    f"run --law categorical --values 0,1 --probabilities 0.5,0.4;0,1 {PAIR}":
+        ("--probabilities", "probabilities[0] sums to 0.9", "divide the row"),
+    "run --law categorical --values 0,1 --probabilities .5,.5;1": ("--probabilities", "rows of 2, 1"),
+    f"run --law categorical --values 0,9 --probabilities 0.5,0.5;0,1 {PAIR}":
+        ("--law", "values[1] is 9.0", "--no-strict"),
+    "run --law recorded --rewards @nowhere.csv": ("--rewards nowhere.csv", "No such file", "give a text"),
+    "run --law recorded --rewards empty.csv": ("--rewards empty.csv", "empty", "give a text file"),
+    "run --law recorded --rewards words.csv": ("--rewards words.csv", "abc", "give a text file"),
+    "run --law recorded --rewards ragged.csv": ("--rewards ragged.csv", "columns", "give a text file"),
+    "run --law recorded --rewards text.npy": ("--rewards text.npy", "cannot be used", "a .npy file of"),
+    f"run --law recorded --rewards 1,1;0,0 {PAIR}":
+        ("--rewards", "the recording of arm", "ran out: pull 3", "--max-pulls"),
+    # algorithms
+    "run --algorithm vanila": ("--algorithm vanila", "vanilla:merging=true", "lucb:as_printed=false"),
+    "run --algorithm vanilla:merge=true": ("no option 'merge'", "write vanilla:merging=true"),
+    "run --algorithm vanilla:merging": ("vanilla:merging", "merging has no value", "write vanilla:merging="),
+    "run --algorithm lucb:as_printed=maybe": ("lucb:as_printed=maybe", "'maybe'", "give true or false"),
+    # numbers
+    "run --delta 0": ("--delta", "0.0", "between 0 and 1"),
+    "run --delta 1": ("--delta", "1.0", "between 0 and 1"),
+    "bounds --delta nan": ("--delta", "nan", "between 0 and 1"),
+    "run --delta small": ("--delta", "'small' is not a number", "such as 0.01"),
+    "run --replications 0": ("--replications", "0", "at least 1"),
+    "run --replications -5": ("--replications", "-5", "at least 1"),
+    "run --replications 1.5": ("--replications", "'1.5' is not an integer", "such as 1000"),
+    "run --replications inf": ("--replications", "'inf' is not an integer", "such as 1000"),
+    "run --replications 1e15": ("not enough memory", "ask for fewer --replications"),
+    "run --seed -1": ("--seed", "-1", "non-negative"),
+    "run --jobs 0": ("--jobs", "0", "-1 for every core"),
+    "run --max-pulls 0": ("--max-pulls", "0", "at least 1"),
+    "run --skip-error 0.5": ("--skip-error", "0.5", "between 0"),
+    # words
+    "run --frobnicate": ("No such option", "--frobnicate", "rai-sim run --help"),
+    "run --seed": ("--seed", "requires an argument", "rai-sim run --help"),
+    "run extra": ("extra", "rai-sim run --help"),
+    "simulate": ("simulate", "rai-sim --help"),
+    "--frobnicate": ("No such option", "rai-sim --help"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", REFUSALS)
+def test_bad_input(words: str, capsys: Capture) -> None:
+    """One line names option, value and remedy; exit code 2."""
+    line = refused(capsys, words.replace(";", "\\;"))
+    for part in REFUSALS[words]:
+        assert part in line
