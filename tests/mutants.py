@@ -54,7 +54,7 @@ def pulls_of_mutant(
 #: Skips one round longer than certified, one in each of the places where the round-robin loop decides how far it goes.
 LENGTHENED_SKIP = (
     ("engine/round_robin.py", "k, mode = quiet + 1, SUMS", "k, mode = quiet + 2, SUMS"),
-    ("engine/round_robin.py", "k = 1 + int((W - G)", "k = 2 + int((W - G)"),
+    ("engine/round_robin.py", "k = 1 + sure_rounds(", "k = 2 + sure_rounds("),
     ("engine/words.py", "step = 1 + max(int(W - G), 0)", "step = 2 + max(int(W - G), 0)"),
     ("engine/duel.py", "certain = 64 - j, 1 + int(", "certain = 64 - j, 2 + int("),
 )

@@ -47,11 +47,11 @@ def test_replay_with_the_default_budget(algorithm: LUCB) -> None:
 
 @pytest.mark.parametrize("skips", [run_kernel, run_known])
 def test_replay_of_rewards_0_and_1_by_words(skips: Callable[..., Run]) -> None:
-    """150 runs in which 64 rewards of an arm come as one word wherever Bernoulli arms would give it."""
+    """140 runs in which 64 rewards of an arm come as one word wherever Bernoulli arms would give it."""
     rng = np.random.default_rng(6)
     drawn = [draw_instance(rng, lucb_length, (0.15, 0.5), kinds=("bernoulli",)) for _ in range(300)]
-    drawn = [instance for instance in drawn if instance.span == 1][:150]
-    assert len(drawn) == 150
+    drawn = [instance for instance in drawn if instance.span == 1][:140]
+    assert len(drawn) == 140
     for algorithm in RULES:
         ours = partial(skips, algorithm, bits=True)
         assert mismatches(drawn[algorithm.as_printed :: 2], ours, partial(run_twin, algorithm)) == []

@@ -57,7 +57,10 @@ from rai_sim.engine import schedule as schedules
 from rai_sim.engine.jit import kernel
 
 _LN2 = math.log(2.0)
+#: No certificate says more than this.
 LONGEST = 2.0**61
+#: Takes more off the sure bound than rounding can add to it.
+_CAUTION = 1.0 - 1e-9
 
 
 class Constraints(NamedTuple):
@@ -133,6 +136,14 @@ def projected_gap(
     for j in range(count):
         gap = max(gap, suffix[high[j]] - prefix[low[j]])
     return gap
+
+
+@kernel
+def sure_rounds(D: float, spread: float) -> int:
+    """Return for how many rounds bound 1 certifies that a gap at distance D > 0 below W stays within it; spread may be 0 or infinite."""
+    if spread <= 0.0:
+        return int(LONGEST)
+    return int(min(D * _CAUTION / spread, LONGEST))
 
 
 @kernel

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from rai_sim.engine import law as laws
 from rai_sim.engine import schedule as schedules
 from rai_sim.engine.blocks import Block, Setting
-from rai_sim.engine.certificates import Constraints, constrain, longest_jump, new_constraints, pair_budget
+from rai_sim.engine.certificates import Constraints, constrain, longest_jump, new_constraints, pair_budget, sure_rounds
 from rai_sim.engine.duel import WORTH_A_JUMP, duel
 from rai_sim.engine.faults import MOST_PULLS, NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS, report
 from rai_sim.engine.jit import borrowed, driver, kernel
@@ -41,8 +41,6 @@ from rai_sim.engine.words import walk_words
 
 #: How the rounds up to the next check are made: one sum an arm; one word an arm; or the last two arms by themselves.
 SUMS, WORDS, DUEL = 0, 1, 2
-#: Takes more off the sure bound than rounding can add to it.
-_CAUTION = 1.0 - 1e-9
 
 
 class Scratch(NamedTuple):
@@ -150,7 +148,7 @@ def _run_one(
             if n == 2:
                 mode = DUEL
                 continue
-            k = 1 + int((W - G) * _CAUTION / laws.spread(law))
+            k = 1 + sure_rounds(W - G, laws.spread(law))
             budget = pair_budget(law, n, setting.skip_error, jumps + 1)
             reach = (W - G) * (W - G) / budget  # about the length that bound 2 certifies when means are close
             if max(k - 1, reach) < WORTH_A_JUMP and laws.has_words(law) and min(last_by_pulls, last_by_recording) >= R + 64:
