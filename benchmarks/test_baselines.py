@@ -116,7 +116,7 @@ def test_vanilla_with_certain_rewards(run: Baseline, runs: int) -> None:
 
 
 def test_butterscotch_with_certain_rewards() -> None:
-    """A difference of 1 exceeds w_1 = 1/8: one round, of ceil(128 ln(pi^2 2/0.3)) = ceil(535.88) pulls each."""
+    """A difference of 1 exceeds w_1 = 1/8: one round of ceil(128 ln(pi^2 2/0.3)) = ceil(535.88) each."""
     pulls, correct = numba_per_pull_butterscotch(**CERTAIN, replications=7)
     assert pulls.tolist() == [2 * 536] * 7
     assert correct.all()

@@ -24,7 +24,14 @@ np.save(sys.argv[1], [
 
 
 def pulls_of_mutant(
-    folder: Path, edits: Sequence[tuple[str, str, str]], problems: Sequence[str], algorithm: str, *, delta: float, replications: int, seed: int
+    folder: Path,
+    edits: Sequence[tuple[str, str, str]],
+    problems: Sequence[str],
+    algorithm: str,
+    *,
+    delta: float,
+    replications: int,
+    seed: int,
 ) -> NDArray[np.int64]:
     """Run `simulate` in a copy of the package with some lines changed; return the pulls, one row a problem.
 

@@ -325,7 +325,8 @@ def _drivers() -> list[Any]:
     """Return what the package compiles with a disk cache."""
     modules = [module for name, module in sys.modules.items() if name.startswith("rai_sim.")]
     found = {id(x): x for module in modules for x in vars(module).values() if isinstance(x, Dispatcher)}
-    return [driver for driver in found.values() if not isinstance(driver._cache, NullCache)]
+    drivers: list[Any] = list(found.values())
+    return [driver for driver in drivers if not isinstance(driver._cache, NullCache)]
 
 
 class BitLaw(NamedTuple):
@@ -362,7 +363,7 @@ def _word(law: BitLaw, arm: int, pulls: int, state: State) -> tuple[np.uint64, S
 
 @implements(operations.pulls_available, BitLaw)
 def _pulls_available(law: BitLaw) -> int:
-    return law.prefix.shape[1] - 1
+    return int(law.prefix.shape[1]) - 1
 
 
 @implements(operations.spread, BitLaw)
@@ -372,7 +373,7 @@ def _spread(law: BitLaw) -> float:
 
 @implements(operations.mean_of, BitLaw)
 def _mean_of(law: BitLaw, arm: int) -> float:
-    return law.mean[arm]
+    return float(law.mean[arm])
 
 
 @implements(operations.unit, BitLaw)

@@ -24,10 +24,10 @@ constraints and pairs. For one pair, X_j = (S'_a - S'_b) - (S_a - S_b) - j (mu_a
 martingale whose increments are sub-Gaussian with variance proxy v (the sum of the two arms' proxies; 1/2 for rewards in
 [0, 1]). An event in round R + j <= R + k needs, for some pair, X_j >= D + (D_k - D) j / k: the pair's expected
 difference is linear in j and at most G at 0 and W(R+k) - D_k at k, and W is concave, so that W less it lies above the
-chord (a lower bound of W that is itself concave serves as well). Let D_k' = min(D_k, 2 D), which only lowers the chord, and s = (D_k' - D) / k. For t = D_k' / (v k), exp(t X_j -
-v t^2 j / 2) is a supermartingale, and at a crossing it is at least exp(t (D + s j) - v t^2 j / 2). The exponent is
-linear in j, t D at j = 0 and t D_k' - v t^2 k / 2 = D_k'^2 / (2 v k) at j = k, and t D = D D_k' / (v k) is at least
-that since D_k' <= 2 D. By Ville's inequality
+chord (a lower bound of W that is itself concave serves as well). Let D_k' = min(D_k, 2 D), which only lowers the chord,
+and s = (D_k' - D) / k. For t = D_k' / (v k), exp(t X_j - v t^2 j / 2) is a supermartingale, and at a crossing it is at
+least exp(t (D + s j) - v t^2 j / 2). The exponent is linear in j, t D at j = 0 and t D_k' - v t^2 k / 2 = D_k'^2 / (2 v
+k) at j = k, and t D = D D_k' / (v k) is at least that since D_k' <= 2 D. By Ville's inequality
 
     P(some crossing by round R + k) <= exp(-D_k'^2 / (2 v k)),
 

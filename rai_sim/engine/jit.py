@@ -95,7 +95,7 @@ def implements(operation: Callable[..., Any], law: type) -> Callable[[F], F]:
     return register
 
 
-@intrinsic
+@intrinsic  # type: ignore[untyped-decorator]  # to mypy, Numba is untyped
 def _borrowed(typing_context: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return _without_owner(context, builder, value, arguments[0])

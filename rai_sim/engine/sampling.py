@@ -79,7 +79,7 @@ def _normal_tail(state: State) -> tuple[float, State]:
             return _ZIGGURAT_TAIL + x, state
 
 
-@intrinsic
+@intrinsic  # type: ignore[untyped-decorator]  # to mypy, Numba is untyped
 def _bits_set(typing_context: Any, word: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
