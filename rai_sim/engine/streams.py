@@ -94,11 +94,12 @@ def uniform(state: State) -> tuple[float, State]:
 def below(bound: int, state: State) -> tuple[int, State]:
     """Return an integer uniform on 0..bound-1, bound <= 2^32, without bias (Lemire 2019)."""
     size = np.uint64(bound)
-    threshold = (_LOW + _1 - size) % size
     while True:
         word, state = next_word(state)
         product = (word >> _32) * size
-        if (product & _LOW) >= threshold:
+        low = product & _LOW
+        # The threshold of rejection lies below `size`, so its division is hardly ever needed.
+        if low >= size or low >= (_LOW + _1 - size) % size:
             return int(product >> _32), state
 
 
