@@ -1,4 +1,4 @@
-"""Times of the package and its rivals on the same workloads: pytest benchmarks --benchmark-only.
+"""Times of the package and its rivals on the same workloads: pytest benchmarks -n 0 --benchmark-enable.
 
 Only the correctness of what is timed is asserted, never a time. Errors: each replication errs with
 probability at most delta, so more than `_most_errors` of them are a false alarm of probability below 1e-9.

@@ -203,17 +203,18 @@ class _Run:
         """Run what is left through joblib."""
         import joblib  # here: importing it costs a tenth of a second that a single-threaded run need not pay
 
-        parallel = joblib.Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator_unordered")
+        parallel = joblib.Parallel(n_jobs=self.n_jobs, prefer="threads", batch_size=1, return_as="generator_unordered")
         if self.block_size is None:  # enough blocks for every worker to be busy to the end
-            size = max(1, min(size, math.ceil((self.count - start) / (8 * max(1, joblib.effective_n_jobs(self.n_jobs))))))
+            size = max(1, min(size, math.ceil((self.count - start) / (16 * max(1, joblib.effective_n_jobs(self.n_jobs))))))
         calls = (
             joblib.delayed(self.task.run_anywhere)(self.first + at, min(size, self.count - at))
             for at in range(start, self.count, size)
         )
         for first, block in parallel(calls):
             rows = slice(first - self.first, first - self.first + len(block.pulls))
-            for mine, theirs in zip(self.out[:5], block[:5], strict=True):
-                mine[rows] = theirs
+            self.out.pulls[rows], self.out.rounds[rows] = block.pulls, block.rounds
+            self.out.correct[rows], self.out.finished[rows] = block.correct, block.finished
+            self.out.representatives[rows] = block.representatives
             self.done.append((rows.start, rows.stop))
             yield len(block.pulls)
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.engine import schedule as operations
 from rai_sim.engine.blocks import Block, Setting
-from rai_sim.engine.jit import implements, kernel
+from rai_sim.engine.jit import implements
 from rai_sim.engine.round_robin import run_block
 
 
@@ -47,14 +48,22 @@ class Butterscotch(Algorithm):
 
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""
-        schedule = ButterscotchSchedule(math.pi**2 * setting.cluster_of.size / (3.0 * setting.delta))
+        schedule = _schedule(setting.cluster_of.size, setting.delta)
         run_block(law, schedule, self.merging, setting, first, block)
 
 
-class ButterscotchSchedule(NamedTuple):
-    """What kernels know: pi^2 N / (3 delta)."""
+def _schedule(N: int, delta: float) -> ButterscotchSchedule:
+    """Tabulate t_R and W(R); round 32 is past 2^62 pulls an arm."""
+    R = np.arange(1.0, 33.0)
+    pulls = np.ceil(2.0 ** (2.0 * R + 5.0) * np.log(math.pi**2 * R**2 * N / (3.0 * delta)))
+    return ButterscotchSchedule(pulls, pulls * 2.0 ** -(R + 2.0))
 
-    scale: float
+
+class ButterscotchSchedule(NamedTuple):
+    """What kernels know, by round from 1 on: t_R, and t_R w_R (32,)."""
+
+    pulls: NDArray[np.float64]
+    widths: NDArray[np.float64]
 
 
 @implements(operations.every_round, ButterscotchSchedule)
@@ -62,16 +71,11 @@ def _every_round(schedule: ButterscotchSchedule) -> bool:
     return False
 
 
-@kernel
-def _pulls(scale: float, R: float) -> float:
-    return np.ceil(2.0 ** (2.0 * R + 5.0) * math.log(scale * R * R))
-
-
 @implements(operations.pulls_after, ButterscotchSchedule)
 def _pulls_after(schedule: ButterscotchSchedule, R: float) -> float:
-    return _pulls(schedule.scale, R)
+    return schedule.pulls[int(R) - 1]
 
 
 @implements(operations.threshold, ButterscotchSchedule)
 def _threshold(schedule: ButterscotchSchedule, R: float) -> float:
-    return _pulls(schedule.scale, R) * 2.0 ** -(R + 2.0)
+    return schedule.widths[int(R) - 1]

@@ -43,7 +43,10 @@ def kernel(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """Compile a helper whose call must vanish: the few lines in which a random word is made."""
+    """Compile a helper whose call must vanish.
+
+    That is the few lines in which a random word is made, and short functions of many arrays: passing an array by value is seven words.
+    """
     return cast(F, numba.njit(inline="always", **_OPTIONS)(function))
 
 

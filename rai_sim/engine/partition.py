@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.engine.blocks import Block, Setting
-from rai_sim.engine.jit import kernel
+from rai_sim.engine.jit import inlined
 
 
 class Partition(NamedTuple):
@@ -31,7 +31,7 @@ def new_partition(setting: Setting) -> Partition:
     )  # fmt: skip
 
 
-@kernel
+@inlined
 def open_partition(part: Partition, sizes: NDArray[np.int64]) -> int:
     """Start a replication; return how many outputs are missing."""
     missing = 0
@@ -47,7 +47,7 @@ def open_partition(part: Partition, sizes: NDArray[np.int64]) -> int:
     return missing
 
 
-@kernel
+@inlined
 def settle_arm(part: Partition, cluster: int, arm: int, round_: int) -> int:
     """Take an arm out of a cluster, into its output if there is room; return how many missing outputs that supplies (0 or 1)."""
     part.settled[arm] = round_
@@ -59,7 +59,7 @@ def settle_arm(part: Partition, cluster: int, arm: int, round_: int) -> int:
     return 1
 
 
-@kernel
+@inlined
 def merge_with_previous(part: Partition, i: int) -> bool:
     """Merge cluster i-1 into i if both have all they were asked for; whether that moved any arm."""
     if i == 0 or part.found[i - 1] < part.required[i - 1] or part.found[i] < part.required[i]:
@@ -70,7 +70,7 @@ def merge_with_previous(part: Partition, i: int) -> bool:
     return moved > 0
 
 
-@kernel
+@inlined
 def all_correct(part: Partition, cluster_of: NDArray[np.int64]) -> bool:
     """Whether every output lies in the cluster it was named for."""
     for i in range(part.required.size):
@@ -80,7 +80,7 @@ def all_correct(part: Partition, cluster_of: NDArray[np.int64]) -> bool:
     return True
 
 
-@kernel
+@inlined
 def record_outcome(block: Block, b: int, part: Partition, cluster_of: NDArray[np.int64], finished: bool, R: int, pulls: int) -> None:
     """Write a replication's results into row b."""
     block.pulls[b], block.rounds[b], block.finished[b] = pulls, R, finished

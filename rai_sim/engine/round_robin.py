@@ -26,7 +26,7 @@ from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.certificates import Constraints, constrain, longest_jump, new_constraints, pair_budget, sure_rounds
 from rai_sim.engine.duel import WORTH_A_JUMP, duel
 from rai_sim.engine.faults import MOST_PULLS, NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS, report
-from rai_sim.engine.jit import borrowed, driver, kernel
+from rai_sim.engine.jit import borrowed, driver, inlined, kernel
 from rai_sim.engine.partition import (
     Partition,
     merge_with_previous,
@@ -68,7 +68,7 @@ def _run_block(
     law: Any, schedule: Any, merging: bool, setting: Setting, first: int, block: Block, scratch: Scratch, part: Partition,
     constraints: Constraints,
 ) -> None:  # fmt: skip
-    law, setting, block = borrowed(law), borrowed(setting), borrowed(block)
+    law, schedule, setting, block = borrowed(law), borrowed(schedule), borrowed(setting), borrowed(block)
     scratch, part, constraints = borrowed(scratch), borrowed(part), borrowed(constraints)
     quiet = quiet_start(law, schedule) if setting.sizes.size > 1 else 0  # a lone cluster settles its arms in round 1
     for b in range(block.pulls.size):
@@ -158,7 +158,7 @@ def _run_one(
                 k = max(k, 1 + longest_jump(law, schedule, constraints, count, order, arm_of, total, n, R, W, G, budget))
 
 
-@kernel
+@inlined
 def _start(scratch: Scratch, state: State) -> State:
     """Draw the opening permutation and set all sums to zero."""
     state = shuffle(scratch.arm_of, state)
@@ -173,7 +173,7 @@ def _merge_all(part: Partition) -> None:
         merge_with_previous(part, i)
 
 
-@kernel
+@inlined
 def _last_rounds(law: Any, schedule: Any, max_pulls: int, n: int, R: int, t: int, pulls: int) -> tuple[int, int, int]:
     """Return the pulls an arm of the next round, and the last rounds for which the pulls and the recording suffice at that rate."""
     most = max_pulls if max_pulls >= 0 else MOST_PULLS
@@ -191,7 +191,7 @@ def _least_arm(scratch: Scratch, n: int) -> int:
     return arm
 
 
-@kernel
+@inlined
 def settle_round(scratch: Scratch, part: Partition, n: int, W: float, R: int, merging: bool) -> tuple[int, int]:
     """Judge every active arm against the opening partition, remove the settled, merge; return the arms left and the outputs supplied."""
     order, total = scratch.order, scratch.total

@@ -22,7 +22,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from rai_sim.engine.jit import kernel
+from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.streams import State, next_word, uniform
 
 _0, _1, _8, _11, _63 = (np.uint64(v) for v in (0, 1, 8, 11, 63))
@@ -123,20 +123,15 @@ def bernoulli_word(expansion: np.uint64, state: State) -> tuple[np.uint64, State
     return ones, state
 
 
-@kernel
+@inlined
 def binomial(k: int, p: float, state: State) -> tuple[int, State]:
     """Return the number of successes in k trials of probability p."""
-    if p > 0.5:
-        failures, state = _binomial_lower(k, 1.0 - p, state)
-        return k - failures, state
-    return _binomial_lower(k, p, state)
-
-
-@kernel
-def _binomial_lower(k: int, p: float, state: State) -> tuple[int, State]:
-    if k * p < 10.0:
-        return _binomial_inversion(k, p, state)
-    return _binomial_rejection(k, p, state)
+    rarer = min(p, 1.0 - p)
+    if k * rarer < 10.0:
+        x, state = _binomial_inversion(k, rarer, state)
+    else:
+        x, state = _binomial_rejection(k, rarer, state)
+    return (x if rarer == p else k - x), state
 
 
 @kernel
