@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import rai_sim as rai
-from benchmarks import baselines
+from benchmarks import baselines, tuned
 from benchmarks.rows import DELTA, Runner, bare_kernel, baseline, package, table, two_arms
 from rai_sim.algorithms.base import Algorithm
 
@@ -38,13 +38,17 @@ BASELINES: dict[str, Callable[..., baselines.Outcome]] = {
     "numba_per_pull": baselines.numba_per_pull,
     "numba_per_pull_butterscotch": baselines.numba_per_pull_butterscotch,
     "numba_per_pull_lucb": baselines.numba_per_pull_lucb,
+    "numpy_blocks": tuned.numpy_blocks,
+    "numba_tuned": tuned.numba_tuned,
+    "numba_tuned_butterscotch": tuned.numba_tuned_butterscotch,
 }
+ARRAYS, COMPILED = ("numpy_vectorised", "numpy_blocks"), ("numba_per_pull", "numba_tuned")
 WORKLOADS = {
-    "Vanilla r=(1,0,0)": Workload(
-        rai.Vanilla(), table(1, 0, 0), ("python_loop", "numpy_vectorised", "numba_per_pull")
+    "Vanilla r=(1,0,0)": Workload(rai.Vanilla(), table(1, 0, 0), ("python_loop", *ARRAYS, *COMPILED)),
+    "Vanilla r=(3,0,0)": Workload(rai.Vanilla(), table(3, 0, 0), (*ARRAYS, *COMPILED)),
+    "Butterscotch r=(3,0,0)": Workload(
+        rai.Butterscotch(), table(3, 0, 0), ("numba_per_pull_butterscotch", "numba_tuned_butterscotch")
     ),
-    "Vanilla r=(3,0,0)": Workload(rai.Vanilla(), table(3, 0, 0), ("numpy_vectorised", "numba_per_pull")),
-    "Butterscotch r=(3,0,0)": Workload(rai.Butterscotch(), table(3, 0, 0), ("numba_per_pull_butterscotch",)),
     "LUCB r=(0,5,0)": Workload(rai.LUCB(), table(0, 5, 0), ("numba_per_pull_lucb",), 100),
     "Vanilla gap 1e-1": Workload(rai.Vanilla(), two_arms(1e-1), ("numba_per_pull",)),
     "Vanilla gap 1e-4": Workload(rai.Vanilla(), two_arms(1e-4)),

@@ -70,6 +70,8 @@ def _amount(row: Row, value: float) -> str:
 
 
 def _level(row: Row, value: float | None) -> str:
+    if row.must is None:  # only shown
+        return ""
     return "-" if value is None else f"{'>=' if row.higher_is_better else '<='} {_amount(row, value)}"
 
 

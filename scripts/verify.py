@@ -32,6 +32,7 @@ from replay import (
     butterscotch_length,
     draw_instance,
     lucb_length,
+    roomy_key,
     run_kernel,
     run_known,
     run_twin,
@@ -47,7 +48,7 @@ from rai_sim.algorithms.base import Algorithm
 from rai_sim.engine import law as laws
 from rai_sim.engine.jit import kernel
 from rai_sim.engine.sampling import bernoulli_word, bits_set, hypergeometric
-from rai_sim.engine.streams import replication_stream, stream_key
+from rai_sim.engine.streams import replication_stream
 
 #: A p-value at most this small is an alarm. About 75 are computed: 1e-3 shared by 100.
 LEVEL = 1e-3 / 100
@@ -176,9 +177,7 @@ def wrong_width(case: Case, size: Size, pool: Executor, jobs: int) -> Verdict:
 def compare_laws(case: Case, runs: int, pool: Executor, jobs: int, width: float = 1.0) -> tuple[float, str]:
     """Return the smaller p-value of the two tests, and what was compared."""
     theirs = many_twin_pulls(case, runs, pool, jobs, width)
-    result = rai.simulate(
-        case.problem, case.algorithm, delta=case.delta, replications=runs, seed=SEED, n_jobs=jobs
-    )
+    result = rai.simulate(case.problem, case.algorithm, delta=case.delta, replications=runs, seed=SEED, n_jobs=jobs)
     smirnov, quantiles = two_sample(result.pulls, theirs)
     detail = (f"{runs:,} runs each, means {result.pulls.mean():,.1f} and {theirs.mean():,.1f}; "
               f"p = {smirnov:.2g} (KS), {quantiles:.2g} (chi-square)")  # fmt: skip
@@ -210,17 +209,13 @@ def two_sample(ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> tuple[floa
     smirnov = float(stats.ks_2samp(ours, theirs, method="asymp").pvalue)
     pooled = np.concatenate([ours, theirs])
     edges = np.unique(np.quantile(pooled, np.arange(1, 25) / 25, method="inverted_cdf"))
-    table = np.array(
-        [np.bincount(np.searchsorted(edges, x), minlength=len(edges) + 1) for x in (ours, theirs)]
-    )
+    table = np.array([np.bincount(np.searchsorted(edges, x), minlength=len(edges) + 1) for x in (ours, theirs)])
     if table[:, -1].sum() < 50:  # the last quantile is the largest value, or nearly
         table = np.column_stack([table[:, :-2], table[:, -2:].sum(axis=1)])
     return smirnov, independence(table)
 
 
-def many_twin_pulls(
-    case: Case, runs: int, pool: Executor, jobs: int, width: float = 1.0
-) -> NDArray[np.int64]:
+def many_twin_pulls(case: Case, runs: int, pool: Executor, jobs: int, width: float = 1.0) -> NDArray[np.int64]:
     """Run the twin on all workers."""
     share = math.ceil(runs / (4 * jobs))
     draw = partial(twin_pulls, case.algorithm, case.problem, case.delta, share, width=width)
@@ -260,9 +255,7 @@ def mean_pulls(case: Case, size: Size, pool: Executor, jobs: int) -> Verdict:
     """Means of simulate and of the twin agree within 4 standard errors (6.3e-5 each, 6.3e-4 all)."""
     theirs = many_twin_pulls(case, size.mean_twins, pool, jobs)
     runs = 10 * len(theirs)
-    ours = rai.simulate(
-        case.problem, case.algorithm, delta=case.delta, replications=runs, seed=SEED, n_jobs=jobs
-    ).pulls
+    ours = rai.simulate(case.problem, case.algorithm, delta=case.delta, replications=runs, seed=SEED, n_jobs=jobs).pulls
     apart = standard_errors_apart(ours, theirs)
     means = f"{ours.mean():,.1f} ({runs:,} runs) and {theirs.mean():,.1f} ({len(theirs):,})"
     return Verdict(f"mean of pulls, {case.label}", apart < 4, f"{means}: {apart:.2f} standard errors")
@@ -313,9 +306,7 @@ def erring_rule(size: Size, pool: Executor, jobs: int) -> Verdict:
 
 def errors_above_delta(case: Case, runs: int, jobs: int) -> tuple[float, str]:
     """Return the p-value of the one-sided exact binomial test that the error rate is at most delta."""
-    result = rai.simulate(
-        case.problem, case.algorithm, delta=case.delta, replications=runs, seed=SEED, n_jobs=jobs
-    )
+    result = rai.simulate(case.problem, case.algorithm, delta=case.delta, replications=runs, seed=SEED, n_jobs=jobs)
     assert result.finished.all()
     errors = int(np.count_nonzero(~result.correct))
     p = float(stats.binomtest(errors, runs, case.delta, alternative="greater").pvalue)
@@ -329,11 +320,9 @@ def errors_above_delta(case: Case, runs: int, jobs: int) -> tuple[float, str]:
 
 
 @kernel
-def draw_sums(
-    law: Any, arm: int, k: int, key: NDArray[np.uint64], stream: int, out: NDArray[np.float64]
-) -> None:
+def draw_sums(law: Any, arm: int, k: int, key: NDArray[np.uint64], stream: int, out: NDArray[np.float64]) -> None:
     """Draw sums of k pulls."""
-    state = replication_stream(key, stream)
+    state = replication_stream(key, stream, key[2:])
     for i in range(out.size):
         out[i], state = laws.more_pulls(law, arm, 0.0, 0, k, state)
 
@@ -341,18 +330,16 @@ def draw_sums(
 @kernel
 def draw_word_counts(expansion: np.uint64, key: NDArray[np.uint64], out: NDArray[np.float64]) -> None:
     """Draw the ones of 64 bits."""
-    state = replication_stream(key, 0)
+    state = replication_stream(key, 0, key[2:])
     for i in range(out.size):
         word, state = bernoulli_word(expansion, state)
         out[i] = bits_set(word)
 
 
 @kernel
-def draw_hypergeometric(
-    k: int, successes: int, h: int, key: NDArray[np.uint64], out: NDArray[np.float64]
-) -> None:
+def draw_hypergeometric(k: int, successes: int, h: int, key: NDArray[np.uint64], out: NDArray[np.float64]) -> None:
     """Draw the successes among the first h of k."""
-    state = replication_stream(key, 0)
+    state = replication_stream(key, 0, key[2:])
     for i in range(out.size):
         out[i], state = hypergeometric(k, successes, h, state)
 
@@ -367,7 +354,7 @@ def sampler(name: str, law: Law, draw: Draw, whole: bool, size: Size, pool: Exec
 
 def samplers() -> list[Check]:
     """Return the checks of all samplers."""
-    key = stream_key(SEED)
+    key = roomy_key(SEED)
     checks: list[Check] = []
 
     def add(name: str, law: Law, draw: Draw, whole: bool = True) -> None:
@@ -435,9 +422,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the checks and print a line for each; return 1 if any failed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="a tenth of the draws")
-    parser.add_argument(
-        "--only", nargs="+", choices=sorted(CHECKS), default=list(CHECKS), help="groups of checks to run"
-    )
+    parser.add_argument("--only", nargs="+", choices=sorted(CHECKS), default=list(CHECKS), help="groups of checks to run")
     parser.add_argument("--jobs", type=int, default=2, help="worker processes (2)")
     options = parser.parse_args(arguments)
     size = QUICK if options.quick else FULL

@@ -62,6 +62,7 @@ def pulls_of_mutant(
 LENGTHENED_SKIP = (
     ("engine/round_robin.py", "k, mode = quiet + 1, SUMS", "k, mode = quiet + 2, SUMS"),
     ("engine/round_robin.py", "k = 1 + sure_rounds(", "k = 2 + sure_rounds("),
-    ("engine/words.py", "step = 1 + max(int(W - G), 0)", "step = 2 + max(int(W - G), 0)"),
-    ("engine/duel.py", "certain = 64 - j, 1 + int(", "certain = 64 - j, 2 + int("),
+    ("engine/round_robin.py", "until = min(1 + first_suspect(", "until = min(2 + first_suspect("),
+    ("engine/duel.py", "            return rounds\n", "            return min(rounds + 1, LANES)\n"),
+    ("engine/duel.py", "k = sure_rounds(D, spread)", "k = 1 + sure_rounds(D, spread)"),
 )

@@ -27,7 +27,7 @@ from rai_sim.engine import law as operations
 from rai_sim.engine.blocks import Setting, new_block
 from rai_sim.engine.faults import NONE, RECORDING_RAN_OUT
 from rai_sim.engine.jit import implements, kernel
-from rai_sim.engine.streams import State, replication_stream, shuffle, stream_key
+from rai_sim.engine.streams import State, new_generators, replication_stream, shuffle, stream_key
 
 #: What recordings are made of; see `_record`.
 KINDS = ("bernoulli", "eighths", "uniform")
@@ -87,9 +87,7 @@ class Instance:
     def cluster_of(self) -> NDArray[np.int64]:
         """True cluster of each arm (N,); any of those that ties across a border leave open."""
         clusters = np.empty(self.n_arms, np.int64)
-        clusters[np.argsort(-self.means, kind="stable")] = np.repeat(
-            np.arange(len(self.clusters)), self.clusters
-        )
+        clusters[np.argsort(-self.means, kind="stable")] = np.repeat(np.arange(len(self.clusters)), self.clusters)
         return clusters
 
 
@@ -189,9 +187,7 @@ def _draw_task(rng: np.random.Generator, N: int) -> tuple[tuple[int, ...], tuple
             return clusters, required
 
 
-def _draw_means(
-    rng: np.random.Generator, clusters: Sequence[int], gap: float
-) -> tuple[NDArray[np.float64], float]:
+def _draw_means(rng: np.random.Generator, clusters: Sequence[int], gap: float) -> tuple[NDArray[np.float64], float]:
     """Draw falling means with at least `gap` across borders, and the power of two that bounds them."""
     steps: list[float] = []
     for size in clusters:
@@ -391,9 +387,7 @@ def run_twin(algorithm: Algorithm, instance: Instance, width: float = 1.0, **cha
     pull = naive.replay(instance.rewards.tolist())
     options = {"order": opening_order(instance), "max_pulls": instance.max_pulls} | changes
     try:
-        outcome = twin(
-            algorithm, pull, instance.clusters, instance.required, instance.delta, width, **options
-        )
+        outcome = twin(algorithm, pull, instance.clusters, instance.required, instance.delta, width, **options)
     except naive.RanOut as ran_out:
         return Run(ran_out_at=ran_out.pull_number)
     settled = tuple(outcome.settled.get(arm, 0) for arm in range(instance.n_arms))
@@ -451,16 +445,21 @@ def _twin_of_another_width(
     return naive._round_robin(run, merging, pulls_per_arm, width)
 
 
+def roomy_key(seed: int) -> NDArray[np.uint64]:
+    """Return a seed's key with room behind it for the generators of one stream at a time: `replication_stream(key, i, key[2:])`."""
+    return np.concatenate([stream_key(seed), new_generators()])
+
+
 def opening_order(instance: Instance) -> list[int]:
     """Return the permutation with which the replication begins: of equals, earlier arms rank first."""
     arms = np.empty(instance.n_arms, np.int64)
-    _open(arms, stream_key(instance.seed), instance.replication)
+    _open(arms, roomy_key(instance.seed), instance.replication)
     return arms.tolist()
 
 
 @kernel
 def _open(arms: NDArray[np.int64], key: NDArray[np.uint64], replication: int) -> State:
-    return shuffle(arms, replication_stream(key, replication))
+    return shuffle(arms, replication_stream(key, replication, key[2:]))
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -474,9 +473,7 @@ def mismatches(instances: Iterable[Instance], one: Twin, other: Twin) -> list[st
     for number, instance in enumerate(instances):
         a, b = one(instance), other(instance)
         if a != b:
-            task = (
-                f"c={instance.clusters} r={instance.required} delta={instance.delta} cap={instance.max_pulls}"
-            )
+            task = f"c={instance.clusters} r={instance.required} delta={instance.delta} cap={instance.max_pulls}"
             found.append(f"instance {number} ({task}, T={instance.rewards.shape[1]}):\n  {a}\n  {b}")
     return found
 
@@ -499,18 +496,14 @@ def fresh(arms: Arms, rng: Random) -> naive.Pull:
     return lambda arm: float(rng.choices(values, weights[arm])[0])
 
 
-def twin_pulls(
-    algorithm: Algorithm, problem: Problem, delta: float, replications: int, seed: int, width: float = 1.0
-) -> NDArray[np.int64]:
+def twin_pulls(algorithm: Algorithm, problem: Problem, delta: float, replications: int, seed: int, width: float = 1.0) -> NDArray[np.int64]:
     """Return the pulls of independent runs of the twin, (replications,); `width` as in `twin`."""
     rng = Random(seed)
     pull = fresh(problem.arms, rng)
     pulls = np.empty(replications, np.int64)
     for run in range(replications):
         order = rng.sample(range(problem.n_arms), problem.n_arms)
-        pulls[run] = twin(
-            algorithm, pull, problem.clusters, problem.required, delta, width, order=order
-        ).pulls
+        pulls[run] = twin(algorithm, pull, problem.clusters, problem.required, delta, width, order=order).pulls
     return pulls
 
 

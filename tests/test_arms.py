@@ -21,6 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from replay import roomy_key
 from scipy import special, stats
 from statistics_checks import (
     LEVEL,
@@ -40,10 +41,10 @@ from rai_sim.arms.bernoulli import kearns_saul
 from rai_sim.arms.categorical import best_variance_proxy
 from rai_sim.engine import law as operations
 from rai_sim.engine.jit import driver
-from rai_sim.engine.streams import replication_stream, stream_key
+from rai_sim.engine.streams import replication_stream
 
 Floats = NDArray[np.float64]
-KEY = stream_key(30)
+KEY = roomy_key(30)
 
 # Numba reads functions from a module's globals.
 one_pull, more_pulls = operations.one_pull, operations.more_pulls
@@ -54,7 +55,7 @@ unit_of, proxy_of = operations.unit, operations.proxy
 @driver
 def draw_at_once(law: Any, arm: int, k: int, key: NDArray[np.uint64], out: Floats) -> None:
     """Fill `out` with sums of k pulls, each drawn at once."""
-    state = replication_stream(key, k)
+    state = replication_stream(key, k, key[2:])
     for i in range(out.size):
         out[i], state = more_pulls(law, arm, 0.0, 0, k, state)
 
@@ -62,7 +63,7 @@ def draw_at_once(law: Any, arm: int, k: int, key: NDArray[np.uint64], out: Float
 @driver
 def draw_one_by_one(law: Any, arm: int, k: int, key: NDArray[np.uint64], out: Floats) -> None:
     """Fill `out` with sums of k single pulls."""
-    state = replication_stream(key, 1_000_000 + k)
+    state = replication_stream(key, 1_000_000 + k, key[2:])
     for i in range(out.size):
         total = 0.0
         for pulls in range(k):
@@ -73,7 +74,7 @@ def draw_one_by_one(law: Any, arm: int, k: int, key: NDArray[np.uint64], out: Fl
 @driver
 def add_up(law: Any, arm: int, jumps: NDArray[np.int64], key: NDArray[np.uint64], out: Floats) -> None:
     """Fill `out` with one running sum after each jump, a jump of 1 being a single pull."""
-    state = replication_stream(key, 0)
+    state = replication_stream(key, 0, key[2:])
     total, pulls = 0.0, 0
     for i in range(out.size):
         if jumps[i] == 1:
@@ -256,9 +257,7 @@ WRONG: list[tuple[Callable[[], Arms], type[Exception], list[str]]] = [
 
 
 @pytest.mark.parametrize(("make", "error", "words"), WRONG)
-def test_refusals_name_argument_value_and_remedy(
-    make: Callable[[], Arms], error: type[Exception], words: list[str]
-) -> None:
+def test_refusals_name_argument_value_and_remedy(make: Callable[[], Arms], error: type[Exception], words: list[str]) -> None:
     """Each message holds all of its words."""
     with pytest.raises(error) as refusal:
         make()
@@ -362,11 +361,7 @@ def test_each_arm_has_its_likeliest_levels_first() -> None:
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
-@given(
-    st.lists(st.one_of(st.just(0.0), st.floats(1e-12, 1.0), st.just(1.0)), min_size=1, max_size=12).filter(
-        any
-    )
-)
+@given(st.lists(st.one_of(st.just(0.0), st.floats(1e-12, 1.0), st.just(1.0)), min_size=1, max_size=12).filter(any))
 def test_alias_tables_give_each_level_its_probability(weights: list[float]) -> None:
     """The columns' shares of a level add up to its probability; so does the chain of conditional ones."""
     p = np.array(weights) / math.fsum(weights)
@@ -455,9 +450,7 @@ def test_best_variance_proxy_without_variance() -> None:
     assert 0.0 < best_variance_proxy(np.array([0.0, 1.0]), np.array([0.0, 1.0])) <= 1e-300
 
 
-@pytest.mark.parametrize(
-    "p", [1e-300, 1e-12, 1e-3, 0.1, 0.4, 0.499, 0.49995, 0.5, 0.50005, 0.7, 0.999, 1 - 1e-12]
-)
+@pytest.mark.parametrize("p", [1e-300, 1e-12, 1e-3, 0.1, 0.4, 0.499, 0.49995, 0.5, 0.50005, 0.7, 0.999, 1 - 1e-12])
 def test_kearns_saul_is_the_supremum(p: float) -> None:
     """Never below it, and within the 2e-8 by which the plateau around 1/2 lies above it."""
     levels, chances = np.array([-p, 1.0 - p]), np.array([1.0 - p, p])
@@ -496,9 +489,7 @@ def test_certain_bernoulli_arms(p: float) -> None:
         assert (sums(arms, 0, 3, 100, at_once=False) == p * 3).all()
 
 
-@pytest.mark.parametrize(
-    ("arms", "wordy"), [(Bernoulli([0.3, 0.85, 0.0]), True), (Bernoulli([0.3, 0.85, 1e-5, 1.0]), False)]
-)
+@pytest.mark.parametrize(("arms", "wordy"), [(Bernoulli([0.3, 0.85, 0.0]), True), (Bernoulli([0.3, 0.85, 1e-5, 1.0]), False)])
 def test_bernoulli_sums(arms: Bernoulli, wordy: bool) -> None:
     """Chi-square against binomials, by words where every mean allows them: 15 comparisons and 14 controls."""
     assert arms.kernel_law().wordy == wordy
@@ -566,10 +557,7 @@ def test_categorical_counts_agree_with_single_pulls() -> None:
     off_lattice = Categorical([0.0, math.sqrt(0.5), 1.0], [[0.2, 0.3, 0.5]])
     assert off_lattice.kernel_law().unit == 1.0
     for arms in (STARS, off_lattice):
-        single, counted, longer = (
-            np.round(sums(arms, 0, k, at_once=at_once), 9)
-            for k, at_once in ((40, False), (40, True), (41, True))
-        )
+        single, counted, longer = (np.round(sums(arms, 0, k, at_once=at_once), 9) for k, at_once in ((40, False), (40, True), (41, True)))
         assert same_law(single, counted) > LEVEL
         assert same_law(single, longer) < LEVEL
 

@@ -81,17 +81,13 @@ def readme(script: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 # ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("ratio", "verdict"), [(21, "aim"), (20, "aim"), (19.9, "must"), (10, "must"), (9.9, "below must")]
-)
+@pytest.mark.parametrize(("ratio", "verdict"), [(21, "aim"), (20, "aim"), (19.9, "must"), (10, "must"), (9.9, "below must")])
 def test_verdict_where_high_is_good(script: ModuleType, ratio: float, verdict: str) -> None:
     """Levels are reached when they are met."""
     assert a_row(script, ratio).verdict == verdict
 
 
-@pytest.mark.parametrize(
-    ("ratio", "verdict"), [(4, "aim"), (5, "aim"), (5.1, "must"), (10, "must"), (10.1, "below must")]
-)
+@pytest.mark.parametrize(("ratio", "verdict"), [(4, "aim"), (5, "aim"), (5.1, "must"), (10, "must"), (10.1, "below must")])
 def test_verdict_where_low_is_good(script: ModuleType, ratio: float, verdict: str) -> None:
     """The same the other way round."""
     assert a_row(script, ratio, aim=5.0, higher_is_better=False).verdict == verdict
@@ -102,6 +98,14 @@ def test_verdict_without_an_aim_or_a_ratio(script: ModuleType) -> None:
     assert a_row(script, 1e9, aim=None).verdict == "must"
     assert a_row(script, 9.0, aim=None).verdict == "below must"
     assert a_row(script, math.nan).verdict == "not measured"
+
+
+def test_a_row_without_a_must_is_only_shown(script: ModuleType) -> None:
+    """Whatever the ratio, there is nothing to reach; an aim alone would be a slip."""
+    assert a_row(script, 1e-9, must=None, aim=None).verdict == "shown"
+    assert a_row(script, math.nan, must=None, aim=None).verdict == "not measured"
+    with pytest.raises(ValueError, match=r"row 1: aim is 20\.0 but must is missing"):
+        a_row(script, 1.0, must=None)
 
 
 @pytest.mark.parametrize("changes", [{"aim": 9.0}, {"aim": 11.0, "higher_is_better": False}])
@@ -124,10 +128,14 @@ def test_the_levels_of_the_rows(script: ModuleType, monkeypatch: pytest.MonkeyPa
     levels = {row.number: (row.must, row.aim, row.higher_is_better, row.unit) for row in found}
     assert levels == {
         "1": (25, 60, True, ""),
+        "1t": (None, None, True, ""),
         "2": (8, 20, True, ""),
+        "2t": (None, None, True, ""),
         "3": (100, 300, True, ""),
+        "3t": (None, None, True, ""),
         "4": (25, 12, False, ""),
         "5": (40, 200, True, ""),
+        "5t": (None, None, True, ""),
         "6": (3, 8, True, ""),
         "7": (50, 1000, True, ""),
         "8": (1.7, 1.95, True, ""),
@@ -235,6 +243,7 @@ def test_the_rows_table(script: ModuleType) -> None:
                 times="90 MB",
             ),
             a_row(script, math.nan, number="8", aim=None, times="one core only"),
+            a_row(script, 3.14159, number="1t", must=None, aim=None),
         ]
     )
     lines = text.splitlines()
@@ -245,6 +254,7 @@ def test_the_rows_table(script: ModuleType) -> None:
     assert cells[2] == ["1", "ours over theirs", "25", ">= 10", ">= 20", "aim", "1 ms against 2 ms"]
     assert cells[3] == ["12", "ours over theirs", "79 MB", "<= 150 MB", "<= 80 MB", "aim", "90 MB"]
     assert cells[4] == ["8", "ours over theirs", "-", ">= 10", "-", "not measured", "one core only"]
+    assert cells[5] == ["1t", "ours over theirs", "3.14", "", "", "shown", "1 ms against 2 ms"]
 
 
 def test_the_scaling_table(script: ModuleType) -> None:
@@ -276,9 +286,7 @@ def test_only_what_stands_between_the_markers_changes(script: ModuleType, readme
     """The new text stands on lines of its own; a second time changes nothing more."""
     script.rewrite(readme, {"benchmarks": "| a |\n", "scaling": "| b |"})
     text = readme.read_text(encoding="utf-8")
-    assert text == README.replace("old table", "| a |").replace(
-        "begin --><!-- scaling", "begin -->\n| b |\n<!-- scaling"
-    )
+    assert text == README.replace("old table", "| a |").replace("begin --><!-- scaling", "begin -->\n| b |\n<!-- scaling")
     script.rewrite(readme, {"benchmarks": "| a |\n", "scaling": "| b |"})
     assert readme.read_text(encoding="utf-8") == text
 
@@ -309,9 +317,7 @@ def test_line_ends_mode_and_links_stay(script: ModuleType, readme: Path) -> None
         ),
     ],
 )
-def test_without_its_markers_the_readme_is_left_alone(
-    script: ModuleType, readme: Path, old: str, new: str, message: str
-) -> None:
+def test_without_its_markers_the_readme_is_left_alone(script: ModuleType, readme: Path, old: str, new: str, message: str) -> None:
     """Missing, doubled or exchanged markers: an error, the file unchanged, nothing left beside it."""
     readme.write_text(README.replace(old, new), encoding="utf-8")
     with pytest.raises(ValueError, match=message):
@@ -320,9 +326,7 @@ def test_without_its_markers_the_readme_is_left_alone(
     assert list(readme.parent.iterdir()) == [readme]
 
 
-def test_a_failed_write_leaves_the_old_file(
-    script: ModuleType, readme: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_write_leaves_the_old_file(script: ModuleType, readme: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The new file takes the old one's place only when it is whole; until then it has another name."""
 
     def fail(descriptor: int) -> None:
@@ -347,9 +351,7 @@ def test_rows_are_chosen_by_name(script: ModuleType, measured: dict[str, float])
     assert script.chosen("scaling") == ["scaling"]
 
 
-@pytest.mark.parametrize(
-    ("text", "word"), [("1,13", "13"), ("", "nothing"), (" , ", "nothing"), ("one", "one")]
-)
+@pytest.mark.parametrize(("text", "word"), [("1,13", "13"), ("", "nothing"), (" , ", "nothing"), ("one", "one")])
 def test_unknown_rows_are_refused(
     script: ModuleType, measured: dict[str, float], capsys: pytest.CaptureFixture[str], text: str, word: str
 ) -> None:
@@ -360,9 +362,7 @@ def test_unknown_rows_are_refused(
     assert f"which holds {word}; choose among 1, 4, 9, scaling" in capsys.readouterr().err
 
 
-def test_a_report(
-    script: ModuleType, measured: dict[str, float], readme: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_report(script: ModuleType, measured: dict[str, float], readme: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The chosen rows, the machine and how it was measured; the README stays as it is."""
     assert script.main(["--rows", "4,1"]) == 0
     text = capsys.readouterr().out
@@ -373,13 +373,18 @@ def test_a_report(
 
 
 def test_a_row_below_its_must_fails_the_report(
-    script: ModuleType, measured: dict[str, float], capsys: pytest.CaptureFixture[str]
+    script: ModuleType,
+    measured: dict[str, float],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Exit code 1 and the rows' names; one that was not measured fails nothing."""
+    """Exit code 1 and the rows' names; one that was not measured, or is only shown, fails nothing."""
     measured["4"], measured["9"] = 9.9, math.nan
+    shown = a_row(script, 0.1, number="1t", must=None, aim=None)
+    monkeypatch.setitem(script.rows.ROWS, "1t", lambda effort: shown)
     assert script.main([]) == 1
     assert "below must: 4\n" in capsys.readouterr().err
-    assert script.main(["--rows", "1,9"]) == 0
+    assert script.main(["--rows", "1,1t,9"]) == 0
 
 
 def test_the_readme_is_written_when_asked(

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from replay import roomy_key
 from scipy import stats
 from statistics_checks import (
     LEVEL,
@@ -44,9 +45,9 @@ from rai_sim.engine.sampling import (
     normal,
     stirling_error,
 )
-from rai_sim.engine.streams import STREAM_VERSION, next_word, replication_stream, stream_key
+from rai_sim.engine.streams import STREAM_VERSION, next_word, replication_stream
 
-KEY = stream_key(20)
+KEY = roomy_key(20)
 #: An intrinsic, which type checkers take for its code generator.
 ones_in: Any = bits_set
 
@@ -60,7 +61,7 @@ Floats = NDArray[np.float64]
 @driver
 def draw_binomial(k: int, p: float, key: Words, stream: int, out: Ints) -> None:
     """Fill `out` with sums of k trials."""
-    state = replication_stream(key, stream)
+    state = replication_stream(key, stream, key[2:])
     for i in range(out.size):
         out[i], state = binomial(k, p, state)
 
@@ -68,7 +69,7 @@ def draw_binomial(k: int, p: float, key: Words, stream: int, out: Ints) -> None:
 @driver
 def draw_hypergeometric(k: int, successes: int, h: int, key: Words, stream: int, out: Ints) -> None:
     """Fill `out` with successes among h of k."""
-    state = replication_stream(key, stream)
+    state = replication_stream(key, stream, key[2:])
     for i in range(out.size):
         out[i], state = hypergeometric(k, successes, h, state)
 
@@ -76,7 +77,7 @@ def draw_hypergeometric(k: int, successes: int, h: int, key: Words, stream: int,
 @driver
 def draw_split_binomial(k: int, p: float, h: int, key: Words, stream: int, total: Ints, early: Ints) -> None:
     """Draw sums of k trials, then given each the sum of its first h trials."""
-    state = replication_stream(key, stream)
+    state = replication_stream(key, stream, key[2:])
     for i in range(total.size):
         total[i], state = binomial(k, p, state)
         early[i], state = hypergeometric(k, total[i], h, state)
@@ -85,25 +86,28 @@ def draw_split_binomial(k: int, p: float, h: int, key: Words, stream: int, total
 @driver
 def draw_bernoulli_words(expansion: np.uint64, key: Words, stream: int, out: Words) -> None:
     """Fill `out` with words of Bernoulli bits."""
-    state = replication_stream(key, stream)
+    state = replication_stream(key, stream, key[2:])
     for i in range(out.size):
         out[i], state = bernoulli_word(expansion, state)
 
 
 @driver
-def draw_first_bernoulli_words(expansion: np.uint64, key: Words, out: Words, words: Words) -> None:
-    """Draw one word from the beginning of each stream, and the 64 random words it may have been made of."""
-    for i in range(out.size):
-        out[i], _ = bernoulli_word(expansion, replication_stream(key, i))
-        state = replication_stream(key, i)
-        for digit in range(64):
-            words[i, digit], state = next_word(state)
+def draw_first_bernoulli_words(expansion: np.uint64, key: Words, out: Words, generators: Words, words: Words) -> None:
+    """Draw two words from the beginning of each stream; show its generators before, and the words with which ties are broken."""
+    for i in range(out.shape[0]):
+        state = replication_stream(key, i, key[2:])
+        generators[i] = key[2:]
+        out[i, 0], state = bernoulli_word(expansion, state)
+        out[i, 1], state = bernoulli_word(expansion, state)
+        state = replication_stream(key, i, key[2:])
+        for j in range(words.shape[1]):
+            words[i, j], state = next_word(state)
 
 
 @driver
 def draw_normal(key: Words, stream: int, out: Floats) -> None:
     """Fill `out` with standard normals."""
-    state = replication_stream(key, stream)
+    state = replication_stream(key, stream, key[2:])
     for i in range(out.size):
         out[i], state = normal(state)
 
@@ -111,7 +115,7 @@ def draw_normal(key: Words, stream: int, out: Floats) -> None:
 @driver
 def draw_normal_beyond(bound: float, key: Words, stream: int, out: Floats) -> None:
     """Fill `out` with those standard normals whose size exceeds a bound."""
-    state = replication_stream(key, stream)
+    state = replication_stream(key, stream, key[2:])
     for i in range(out.size):
         out[i] = 0.0
         while abs(out[i]) <= bound:
@@ -207,9 +211,7 @@ def test_binomial_at_its_borders(k: int, p: float) -> None:
     check_binomial(k, p, 2000 + round(1000.0 * math.log(k)) + round(100.0 * p))
 
 
-@pytest.mark.parametrize(
-    ("k", "p", "sum_"), [(0, 0.3, 0), (0, 0.9, 0), (7, 0.0, 0), (7, 1.0, 7), (10**14, 1.0, 10**14)]
-)
+@pytest.mark.parametrize(("k", "p", "sum_"), [(0, 0.3, 0), (0, 0.9, 0), (7, 0.0, 0), (7, 1.0, 7), (10**14, 1.0, 10**14)])
 def test_binomial_without_chance(k: int, p: float, sum_: int) -> None:
     """No trials, or trials whose outcome is certain."""
     draws = np.empty(100, np.int64)
@@ -227,26 +229,46 @@ def test_binomial_of_the_largest_number_of_trials() -> None:
 
 
 DYADIC = (0.0, 2.0**-11, 1 / 512, 3 / 256, 0.25, 0.5, 255 / 256)
-EXPANSIONS = {
-    p: int(p * 2**64) for p in (*DYADIC, math.nextafter(2.0**-11, 1.0), 0.3, 0.85, 0.999, 1 - 2.0**-53)
-}
+EXPANSIONS = {p: int(p * 2**64) for p in (*DYADIC, math.nextafter(2.0**-11, 1.0), 0.3, 0.85, 0.999, 1 - 2.0**-53)}
 
 
 @pytest.mark.parametrize("expansion", [*EXPANSIONS.values(), 1, 2**64 - 1, 0x00FF00000000FFFF])
 def test_bernoulli_words_compare_uniforms_with_p(expansion: int) -> None:
-    """Exactly: a lane is 1 iff the number of its 64 random digits, the first on top, is below p 2^64."""
-    ones, words = np.empty(2000, np.uint64), np.empty((2000, 64), np.uint64)
-    draw_first_bernoulli_words(np.uint64(expansion), KEY, ones, words)
-    digits = _bits(words).transpose(0, 2, 1)  # stream, lane, digit
-    uniforms = np.ascontiguousarray(np.packbits(digits, axis=2)).view(">u8")[..., 0]
-    assert np.array_equal(_bits(ones).astype(bool), uniforms < np.uint64(expansion))
+    """Exactly: a lane is 1 iff its random byte, or on a tie the stream's next word behind it, is below the digits of p 2^64."""
+    ones, generators, words = np.empty((300, 2), np.uint64), np.empty((300, 16), np.uint64), np.empty((300, 128), np.uint64)
+    draw_first_bernoulli_words(np.uint64(expansion), KEY, ones, generators, words)
+    for i in range(ones.shape[0]):
+        states = [generators[i, lane::4].tolist() for lane in range(4)]
+        breakers = iter(words[i].tolist())
+        for j in range(2):
+            drawn = [xoshiro(state) for _ in range(2) for state in states]
+            lanes_of = [byte for word in drawn for byte in word.to_bytes(8, "little")]
+            expected = [
+                byte < expansion >> 56 or (byte == expansion >> 56 and next(breakers) < (expansion << 8) % 2**64) for byte in lanes_of
+            ]
+            assert _bits(ones[i, j]).astype(bool).tolist() == expected
+
+
+def xoshiro(s: list[int]) -> int:
+    """Return the next word of xoshiro256++ and advance the state."""
+
+    def rotate(word: int, by: int) -> int:
+        return (word << by | word >> 64 - by) % 2**64
+
+    word = (rotate((s[0] + s[3]) % 2**64, 23) + s[0]) % 2**64
+    shifted = (s[1] << 17) % 2**64
+    s[2] ^= s[0]
+    s[3] ^= s[1]
+    s[1] ^= s[2]
+    s[0] ^= s[3]
+    s[2] ^= shifted
+    s[3] = rotate(s[3], 45)
+    return word
 
 
 def _bits(words: Words) -> NDArray[np.uint8]:
     """Return the bits of words on a new last axis, lowest first."""
-    bits: NDArray[np.uint8] = np.unpackbits(
-        words.astype("<u8")[..., None].view(np.uint8), axis=-1, bitorder="little"
-    )
+    bits: NDArray[np.uint8] = np.unpackbits(words.astype("<u8")[..., None].view(np.uint8), axis=-1, bitorder="little")
     return bits
 
 
@@ -275,9 +297,7 @@ def test_bernoulli_words_hold_independent_lanes(p: float) -> None:
         halves, edges = np.empty((2, n), np.int64), bin_edges(stats.binom(32, p), 2000, 8)
         for half in range(2):
             count_ones(words, np.uint64((2**32 - 1) << 32 * half), halves[half])
-        assert (
-            independence(cross(np.searchsorted(edges, halves[0]), np.searchsorted(edges, halves[1]))) > LEVEL
-        )
+        assert independence(cross(np.searchsorted(edges, halves[0]), np.searchsorted(edges, halves[1]))) > LEVEL
     if n * p * p > 1000.0:
         products = np.empty(64)
         lag_products(words, p, products)
@@ -443,9 +463,7 @@ def test_hypergeometric_without_chance(k: int, s: int, h: int, x: int) -> None:
     assert (draws == x).all()
 
 
-@pytest.mark.parametrize(
-    ("k", "p", "h"), [(64, 0.3, 20), (1000, 0.5, 900), (10**6, 1e-3, 4 * 10**5), (10**9, 0.85, 10**8)]
-)
+@pytest.mark.parametrize(("k", "p", "h"), [(64, 0.3, 20), (1000, 0.5, 900), (10**6, 1e-3, 4 * 10**5), (10**9, 0.85, 10**8)])
 def test_a_sum_given_a_later_sum(k: int, p: float, h: int) -> None:
     """A sum, then its part in the first h trials, make two independent binomials: three comparisons.
 
@@ -465,9 +483,7 @@ def test_a_sum_given_a_later_sum(k: int, p: float, h: int) -> None:
 
 def half_log_2pi() -> Decimal:
     """Return log(2 pi) / 2 to the context's precision."""
-    return (
-        2 * Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
-    ).ln() / 2
+    return (2 * Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")).ln() / 2
 
 
 def log_factorial(n: int) -> Decimal:
@@ -476,9 +492,7 @@ def log_factorial(n: int) -> Decimal:
         return Decimal(math.factorial(n)).ln()
     pairs = ((1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6), (-3617, 510), (43867, 798))
     bernoulli = [*(Fraction(*pair) for pair in pairs), Fraction(-174611, 330)]
-    series = (
-        number / (2 * j * (2 * j - 1)) / Fraction(n) ** (2 * j - 1) for j, number in enumerate(bernoulli, 1)
-    )
+    series = (number / (2 * j * (2 * j - 1)) / Fraction(n) ** (2 * j - 1) for j, number in enumerate(bernoulli, 1))
     tail = sum((Decimal(term.numerator) / term.denominator for term in series), Decimal(0))
     return (n + Decimal(1) / 2) * Decimal(n).ln() - n + half_log_2pi() + tail
 
@@ -486,13 +500,7 @@ def log_factorial(n: int) -> Decimal:
 def log_pmf(x: int, k: int, p: float) -> Decimal:
     """Return log P(Binomial(k, p) = x) for exactly the double p."""
     chance = Decimal(p)
-    return (
-        log_factorial(k)
-        - log_factorial(x)
-        - log_factorial(k - x)
-        + x * chance.ln()
-        + (k - x) * (1 - chance).ln()
-    )
+    return log_factorial(k) - log_factorial(x) - log_factorial(k - x) + x * chance.ln() + (k - x) * (1 - chance).ln()
 
 
 def test_stirling_error_against_60_digits() -> None:
@@ -500,9 +508,7 @@ def test_stirling_error_against_60_digits() -> None:
     with localcontext(prec=60):
         for n in [*range(1, 40), 100, 1999, 2000, 2001, 10**6, 10**9, 10**12, 10**14]:
             exact = float(log_factorial(n) - (n + Decimal(1) / 2) * Decimal(n).ln() + n - half_log_2pi())
-            assert stirling_error(float(n)) == pytest.approx(
-                exact, rel=1e-13 if n >= 16 else 0.0, abs=0.0 if n >= 16 else 1e-14
-            )
+            assert stirling_error(float(n)) == pytest.approx(exact, rel=1e-13 if n >= 16 else 0.0, abs=0.0 if n >= 16 else 1e-14)
     assert stirling_error(0.0) == 0.0
 
 

@@ -13,6 +13,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from replay import roomy_key
 from scipy import stats
 from statistics_checks import LEVEL, chi_square, independence
 
@@ -42,35 +43,33 @@ def draw_words(state: State, out: NDArray[np.uint64]) -> None:
 @driver
 def draw_below(bound: int, key: NDArray[np.uint64], replication: int, out: NDArray[np.int64]) -> None:
     """Fill `out` with bounded integers from one stream."""
-    state = replication_stream(key, replication)
+    state = replication_stream(key, replication, key[2:])
     for i in range(out.size):
         out[i], state = below(bound, state)
 
 
 @driver
-def first_words(
-    key: NDArray[np.uint64], first: int, words: NDArray[np.uint64], uniforms: NDArray[np.float64]
-) -> None:
+def first_words(key: NDArray[np.uint64], first: int, words: NDArray[np.uint64], uniforms: NDArray[np.float64]) -> None:
     """Take the first word, and the uniform made of it, of each stream from `first` on."""
     for i in range(uniforms.size):
-        words[i], _ = next_word(replication_stream(key, first + i))
-        uniforms[i], _ = uniform(replication_stream(key, first + i))
+        words[i], _ = next_word(replication_stream(key, first + i, key[2:]))
+        uniforms[i], _ = uniform(replication_stream(key, first + i, key[2:]))
 
 
 @driver
 def draw_shuffles(key: NDArray[np.uint64], one_stream: bool, out: NDArray[np.int64]) -> None:
     """Fill every row of `out` with a permutation, each from the beginning of a stream or all from one."""
-    state = replication_stream(key, 0)
+    state = replication_stream(key, 0, key[2:])
     for i in range(out.shape[0]):
         if not one_stream:
-            state = replication_stream(key, i)
+            state = replication_stream(key, i, key[2:])
         state = shuffle(out[i], state)
 
 
 @driver
 def draw_careless_shuffles(key: NDArray[np.uint64], out: NDArray[np.int64]) -> None:
     """Swap every place with any place: the well-known mistake; n^n outcomes do not divide among n! orders."""
-    state = replication_stream(key, 0)
+    state = replication_stream(key, 0, key[2:])
     for i in range(out.shape[0]):
         arms = out[i]
         for x in range(arms.size):
@@ -81,14 +80,14 @@ def draw_careless_shuffles(key: NDArray[np.uint64], out: NDArray[np.int64]) -> N
 
 
 def as_state(words: tuple[int, ...] | list[int]) -> State:
-    """Return four Python integers as a state."""
+    """Return four Python integers as a state without generators beside it."""
     a, b, c, d = (np.uint64(word) for word in words)
-    return a, b, c, d
+    return a, b, c, d, np.uint64(0)
 
 
 def replication_words(key: NDArray[np.uint64], replication: int) -> State:
     """Return a stream's first state, which Python sees as four plain integers."""
-    return as_state([int(word) for word in replication_stream(key, replication)])
+    return as_state([int(word) for word in replication_stream(key, replication, key[2:])[:4]])
 
 
 def words_from(state: State, count: int) -> NDArray[np.uint64]:
@@ -112,13 +111,13 @@ def test_philox_gives_numpys_blocks() -> None:
     for i, counter in enumerate([*counters, *range(1000)]):
         key0, key1 = keys[i], keys[-1 - i % 7]
         theirs = np.random.Philox(key=key0 + WORD * key1, counter=(counter - 1) % 2**256).random_raw(4)
-        assert list(philox(np.uint64(counter), np.uint64(key0), np.uint64(key1))) == theirs.tolist()
+        assert list(philox(np.uint64(counter), np.uint64(0), np.uint64(key0), np.uint64(key1))) == theirs.tolist()
 
 
 def test_philox_gives_its_authors_vector() -> None:
     """The known answer for counter 0 and key 0 that comes with Random123."""
     zero = np.uint64(0)
-    assert [f"{word:016x}" for word in philox(zero, zero, zero)] == [
+    assert [f"{word:016x}" for word in philox(zero, zero, zero, zero)] == [
         "16554d9eca36314c", "db20fe9d672d0fdc", "d7e772cee186176b", "7e68b68aec7ba23b",
     ]  # fmt: skip
 
@@ -162,19 +161,27 @@ def test_the_key_is_the_one_numpys_philox_takes_from_the_seed(seed: int) -> None
     assert key.tolist() == np.random.Philox(seed).state["state"]["key"].tolist()
 
 
+def block(key: NDArray[np.uint64], replication: int, generator: int) -> list[int]:
+    """Return NumPy's Philox block; NumPy raises the counter before it makes one."""
+    counter = (replication + generator * WORD - 1) % 2**256
+    words: list[int] = np.random.Philox(key=key[:2], counter=counter).random_raw(4).tolist()
+    return words
+
+
 def test_a_stream_is_the_block_of_its_replication() -> None:
-    """The replication's index is the counter: any replication's stream can be had alone."""
-    key = stream_key(7)
+    """The replication's index is the counter: any replication's stream can be had alone; so with the four generators beside it."""
+    key = roomy_key(7)
     for replication in (0, 1, 2, 1000, 2**40, 2**62):
-        block = np.random.Philox(key=key, counter=(replication - 1) % 2**256).random_raw(4)
-        assert list(replication_stream(key, replication)) == block.tolist()
+        assert list(replication_stream(key, replication, key[2:])[:4]) == block(key, replication, 0)
+        for i in range(4):
+            assert key[2 + i :: 4].tolist() == block(key, replication, i + 1)
 
 
 def test_streams_differ_between_seeds_and_replications() -> None:
     """No two of 50 x 2000 streams begin with the same word; by chance two would with probability 3e-10."""
     words, uniforms = np.empty((50, 2000), np.uint64), np.empty(2000)
     for seed in range(50):
-        first_words(stream_key(seed), 0, words[seed], uniforms)
+        first_words(roomy_key(seed), 0, words[seed], uniforms)
     assert np.unique(words).size == words.size
 
 
@@ -186,7 +193,7 @@ def test_neighbouring_streams_are_unrelated() -> None:
     ranks = np.empty((2, 400_000), np.int64)
     for seed in range(2):
         words, uniforms = np.empty(ranks.shape[1], np.uint64), np.empty(ranks.shape[1])
-        first_words(stream_key(seed), 0, words, uniforms)
+        first_words(roomy_key(seed), 0, words, uniforms)
         ranks[seed] = uniforms * 20
         assert stats.kstest(uniforms, "uniform").pvalue > LEVEL
     pairs = [(ranks[0, ::2], ranks[0, 1::2]), (ranks[1, ::2], ranks[1, 1::2]), (ranks[0], ranks[1])]
@@ -200,7 +207,7 @@ def test_neighbouring_streams_are_unrelated() -> None:
 def test_uniforms_are_the_words_first_53_bits() -> None:
     """So they lie in [0, 1) and are multiples of 2^-53; the largest and the smallest word, too."""
     words, uniforms = np.empty(10_000, np.uint64), np.empty(10_000)
-    first_words(stream_key(3), 5, words, uniforms)
+    first_words(roomy_key(3), 5, words, uniforms)
     assert uniforms.tolist() == [(word >> 11) / 2**53 for word in words.tolist()]
     # From a state (s0, 0, s2, -s0) the word is s0 itself.
     for word in (WORD - 1, WORD - 2**11, 2**11, 2**11 - 1, 0):
@@ -216,7 +223,7 @@ BOUNDS = [2, 3, 5, 6, 7, 10, 100, 2**16 + 1, 3 * 2**30, 2**31 + 1, 2**32 - 1, 2*
 def test_below_is_uniform(bound: int) -> None:
     """Residues modulo 3, and 64 even stretches (or all values): two comparisons a bound."""
     draws = np.empty(500_000, np.int64)
-    draw_below(bound, stream_key(4), bound, draws)
+    draw_below(bound, roomy_key(4), bound, draws)
     assert draws.min() >= 0
     assert draws.max() < bound
     parts = min(bound, 64)
@@ -236,7 +243,7 @@ def test_below_without_rejection_is_rejected() -> None:
 def test_below_one_is_zero() -> None:
     """One value, drawn without end."""
     draws = np.ones(1000, np.int64)
-    draw_below(1, stream_key(4), 1, draws)
+    draw_below(1, roomy_key(4), 1, draws)
     assert not draws.any()
 
 
@@ -244,14 +251,14 @@ def test_below_one_is_zero() -> None:
 def test_shuffles_are_uniform(one_stream: bool) -> None:
     """All 24 orders of 4 arms, in one stream and as each replication's first draw: one comparison each."""
     orders = np.empty((240_000, 4), np.int64)
-    draw_shuffles(stream_key(5), one_stream, orders)
+    draw_shuffles(roomy_key(5), one_stream, orders)
     assert chi_square(_tally(orders), [1 / 24] * 24) > LEVEL
 
 
 def test_careless_shuffles_are_rejected() -> None:
     """Negative control of the test before."""
     orders = np.empty((240_000, 4), np.int64)
-    draw_careless_shuffles(stream_key(5), orders)
+    draw_careless_shuffles(roomy_key(5), orders)
     assert chi_square(_tally(orders), [1 / 24] * 24) < LEVEL
 
 
@@ -266,7 +273,7 @@ def _tally(orders: NDArray[np.int64]) -> list[int]:
 def test_a_shuffle_is_a_permutation(size: int) -> None:
     """Of any size, whatever the array held."""
     orders = np.full((3, size), 7, np.int64)
-    draw_shuffles(stream_key(6), True, orders)
+    draw_shuffles(roomy_key(6), True, orders)
     assert np.sort(orders, axis=1).tolist() == [list(range(size))] * 3
 
 
@@ -277,7 +284,7 @@ def test_reference_draws_are_frozen() -> None:
     """
     digest = hashlib.sha256()
     for seed in (0, 1, 2**64):
-        key = stream_key(seed)
+        key = roomy_key(seed)
         for replication in (0, 1, 10**6):
             words = words_from(replication_words(key, replication), 100)
             draws = np.empty(100, np.int64)

@@ -20,7 +20,7 @@ from rai_sim.engine.faults import MOST_PULLS, NONE, RECORDING_RAN_OUT, TOO_MANY_
 from rai_sim.engine.jit import borrowed, driver, inlined, kernel
 from rai_sim.engine.partition import Partition, new_partition, open_partition, record_outcome, settle_arm
 from rai_sim.engine.ranking import repair
-from rai_sim.engine.streams import State, replication_stream, shuffle
+from rai_sim.engine.streams import State, new_generators, replication_stream, shuffle
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,14 @@ class Scratch(NamedTuple):
     greatest: NDArray[np.int64]  # by cluster: rank that attains U_i, -1 if no arm is looked at
     spare_order: NDArray[np.int64]
     spare_mean: NDArray[np.float64]
+    generators: NDArray[np.uint64]
 
 
 def _new_scratch(N: int, m: int) -> Scratch:
     return Scratch(
         np.empty(N, np.int64), np.empty(N), np.empty(N), np.empty(N), np.empty(N, np.bool_), np.empty(N, np.bool_),
         np.empty(N, np.int64), np.empty(N), np.empty(N, np.int64), np.empty(m, np.int64), np.empty(m, np.int64),
-        np.empty(N, np.int64), np.empty(N),
+        np.empty(N, np.int64), np.empty(N), new_generators(),
     )  # fmt: skip
 
 
@@ -94,7 +95,7 @@ def _run_block(
     law, setting, block = borrowed(law), borrowed(setting), borrowed(block)
     scratch, part = borrowed(scratch), borrowed(part)
     for b in range(block.pulls.size):
-        state = replication_stream(setting.key, first + b)
+        state = replication_stream(setting.key, first + b, scratch.generators)
         finished, R, pulls = _run_one(law, scale, as_printed, setting, scratch, part, block.fault, state)
         if block.fault[0] != NONE:
             return

@@ -160,18 +160,16 @@ def pair_budget(law: Any, n: int, skip_error: float, jump: int) -> float:
 
 
 @kernel
-def certified(D: float, D_K: float, K: float, budget: float) -> tuple[float, float]:
-    """Return a k <= K that bound 2 certifies, given the distances now and after K rounds; and the k it would be without the cap K.
+def certified_on_line(D: float, slope: float, budget: float) -> float:
+    """Return the largest k, infinite if there is none, with D - k slope >= sqrt(k budget), which is solved for sqrt(k).
 
-    On the chord D_k >= D - k slope, so it is enough that D - k slope >= sqrt(k budget), which is solved for sqrt(k), and that 2 D >= sqrt(k
-    budget), which is why callers choose K <= 4 D^2 / budget.
+    Bound 2 certifies k rounds if the distances D_1..D_k lie above that line, and 2 D >= sqrt(k budget).
     """
-    slope = (D - D_K) / K
     under_root = budget + 4.0 * slope * D
     if under_root <= 0.0:
-        return K, np.inf
+        return np.inf
     root = 2.0 * D / (math.sqrt(budget) + math.sqrt(under_root))
-    return min(K, root * root), root * root
+    return root * root
 
 
 @kernel
@@ -196,7 +194,8 @@ def longest_jump(
             break
         gap = projected_gap(law, c, count, order, arm_of, total, n, K)
         D_K = schedules.threshold(schedule, R + K) / laws.unit(law) - gap
-        k, uncapped = certified(D, D_K, K, budget)
+        uncapped = certified_on_line(D, (D - D_K) / K, budget)
+        k = min(K, uncapped)
         longest = max(longest, k)
         K = next_look(D, K, k, uncapped, budget)
     return int(longest)

@@ -3,8 +3,8 @@
 Legend as in `rai_sim.engine.certificates`; n = 2, so the constraint is |S_a - S_b| <= W(R) and there are two pairs, (a,
 b) and (b, a).
 
-W itself costs a logarithm and a root. As W is concave, its chord from one round to another one lies below it, and over
-3 % of R by less than 2^-15 of W; so distances are measured from chords, and W is computed only when a chord is used up
+W itself costs a logarithm and a root. As W is concave, its chord from one round to a later one lies below it, by about W/32 times the
+square of the chord's share of R; so near the threshold distances are measured from chords, and W is computed only when a chord is used up
 or crossed.
 """
 
@@ -17,17 +17,21 @@ import numpy as np
 
 from rai_sim.engine import law as laws
 from rai_sim.engine import schedule as schedules
-from rai_sim.engine.certificates import LONGEST, certified, next_look, pair_budget
-from rai_sim.engine.jit import kernel
+from rai_sim.engine.certificates import LONGEST, certified_on_line, next_look, pair_budget, sure_rounds
+from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.sampling import bits_set, lanes
 from rai_sim.engine.streams import State
+from rai_sim.engine.vectors import LANES, LONGEST_RISE, first_lane, walk_above
+
+_NONE, _ONE = np.uint64(0), np.uint64(1)
 
 #: A word of 64 rounds an arm costs about as much as a jump; stretches shorter than this are better walked by words (measured).
-WORTH_A_JUMP = 100.0
-#: Takes more off the sure bound than rounding can add to it.
-_CAUTION = 1.0 - 1e-9
-#: A chord of W spans this share of R.
-_CHORD = 1.0 / 32.0
+WORTH_A_JUMP = 500.0
+#: A chord of W may be this much below it.
+_SAG = 0.25
+#: A chord of W spans at most this share of R.
+_LONGEST_CHORD = 1.0 / 8.0
+
 
 @kernel
 def duel(
@@ -41,28 +45,29 @@ def duel(
     unit, spread = laws.unit(law), laws.spread(law)
     drift = laws.mean_of(law, a) - laws.mean_of(law, b)
     budget = pair_budget(law, 2, skip_error, jumps + 1)
-    R0 = R1 = R
+    R0 = R1 = R  # the chord reaches from R0, where it is W0, to R1
     W0, rise = 0.0, 0.0
     while last > R:
         gap = S_a - S_b
-        if R >= R1:
-            R0, R1 = R, R + 1 + int(R * _CHORD)
-            W0 = schedules.threshold(schedule, np.float64(R0)) / unit
-            rise = (schedules.threshold(schedule, np.float64(R1)) / unit - W0) / (R1 - R0)
+        if R + LANES > R1:
+            R0, R1, W0, rise = R, R, schedules.threshold(schedule, np.float64(R)) / unit, 0.0
+            if (W0 - abs(gap)) * (W0 - abs(gap)) < WORTH_A_JUMP * budget:
+                R1 = R + LANES + int(R * min(_LONGEST_CHORD, math.sqrt(32.0 * _SAG / W0)))
+                rise = (schedules.threshold(schedule, np.float64(R1)) / unit - W0) / (R1 - R0)
         W = W0 + (R - R0) * rise
         if abs(gap) > W:
             W = schedules.threshold(schedule, np.float64(R)) / unit
             if abs(gap) > W:
                 break
         D = W - abs(gap)
-        k = int(D * _CAUTION / spread)
+        k = sure_rounds(D, spread)
         reach = D * D / budget  # about the length that bound 2 certifies
-        if max(k, reach) < WORTH_A_JUMP and last >= R + 64 and laws.has_words(law):
+        if max(k, reach) < WORTH_A_JUMP and last >= R + LANES and laws.has_words(law):
             A, state = laws.word(law, a, R, state)
             B, state = laws.word(law, b, R, state)
-            rounds, change = _walk(schedule, A, B, gap, R, W)
+            rounds = _walk(schedule, A, B, gap, R, W, rise)
             S_a += bits_set(A & lanes(0, rounds))
-            S_b = S_a - (gap + change)
+            S_b += bits_set(B & lanes(0, rounds))
             R += rounds
             continue
         if 4.0 * reach > k:
@@ -89,33 +94,33 @@ def _jump(R: int, W: float, gap: float, drift: float, budget: float) -> int:
         if K < 1.0:
             break
         D_K = W * math.sqrt(1.0 + K / R) - abs(gap + K * drift)
-        k, uncapped = certified(D, D_K, K, budget)
+        uncapped = certified_on_line(D, (D - D_K) / K, budget)
+        k = min(K, uncapped)
         longest = max(longest, k)
         K = next_look(D, K, k, uncapped, budget)
     return int(longest)
 
 
 @kernel
-def _walk(schedule: Any, A: np.uint64, B: np.uint64, gap: float, R: int, W: float) -> tuple[int, float]:
-    """Go through 64 rounds of two arms with rewards 0 and 1; W is at most W(R).
+def _walk(schedule: Any, A: np.uint64, B: np.uint64, gap: float, R: int, W: float, rise: float) -> int:
+    """Return after how many of 64 rounds the first with |gap| > W comes, 64 if none; rewards are 0 and 1.
 
-    Return after how many rounds the first with |gap| > W comes, 64 if none, and the gap's change up to there. Over any stretch the gap
-    rises by at most the rounds in which a alone gives 1 and falls by at most those in which b alone does.
+    W + j rise is a lower bound of W(R + j). Rounds in which the gap exceeds it are visited one after another.
     """
-    up, down = A & ~B, B & ~A
-    change, j = 0.0, 0
-    while j < 64:
-        step, certain = 64 - j, 1 + int(max(W - abs(gap + change), 0.0))
-        while step > certain:
-            ups, downs = bits_set(up & lanes(j, step)), bits_set(down & lanes(j, step))
-            if gap + change + ups <= W and downs - gap - change <= W:
-                break
-            step >>= 1
-        step = min(max(step, certain), 64 - j)
-        change += bits_set(up & lanes(j, step)) - bits_set(down & lanes(j, step))
-        j += step
-        if abs(gap + change) > W:
-            W = schedules.threshold(schedule, np.float64(R + j))
-            if abs(gap + change) > W:
-                break
-    return j, change
+    leads, trails = (A & ~B, B & ~A) if gap >= 0.0 else (B & ~A, A & ~B)
+    suspects = _above(leads, trails, W - abs(gap), rise) | _above(trails, leads, W + abs(gap), rise)
+    while suspects != _NONE:
+        rounds = first_lane(suspects) + 1
+        change = bits_set(leads & lanes(0, rounds)) - bits_set(trails & lanes(0, rounds))
+        if abs(abs(gap) + change) > schedules.threshold(schedule, np.float64(R + rounds)):
+            return rounds
+        suspects &= suspects - _ONE
+    return LANES
+
+
+@inlined
+def _above(up: np.uint64, down: np.uint64, room: float, rise: float) -> np.uint64:
+    """Return the rounds in which a walk may be above room + j rise; its steps up and down are bits."""
+    if room >= LANES:
+        return _NONE
+    return walk_above(up, down, int(room * 256.0), min(int(rise * 256.0), LONGEST_RISE))

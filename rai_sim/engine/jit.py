@@ -47,7 +47,7 @@ def inlined(function: F) -> F:
 
     That is the few lines in which a random word is made, and short functions of many arrays: passing an array by value is seven words.
     """
-    return cast(F, numba.njit(inline="always", **_OPTIONS)(function))
+    return cast(F, numba.njit(forceinline=True, **_OPTIONS)(function))
 
 
 @cache

@@ -9,7 +9,7 @@ finds out after each check for how many rounds nothing can happen, and draws tho
 ranges, by the distance D = W - G:
 
 - far: jumps certified by bound 2, whose length grows with D^2;
-- near, for rewards 0 and 1: 64 rounds an arm as the bits of one word (`rai_sim.engine.words`);
+- near, for rewards 0 and 1: 64 rounds an arm as the lanes of one vector (`rai_sim.engine.words`);
 - near, for other laws: jumps of the sure bound's length.
 """
 
@@ -36,29 +36,32 @@ from rai_sim.engine.partition import (
     settle_arm,
 )
 from rai_sim.engine.ranking import repair
-from rai_sim.engine.streams import State, replication_stream, shuffle
-from rai_sim.engine.words import walk_words
+from rai_sim.engine.streams import State, new_generators, replication_stream, shuffle
+from rai_sim.engine.vectors import LANES
+from rai_sim.engine.words import advance, draw_words, first_suspect, new_counts
 
 #: How the rounds up to the next check are made: one sum an arm; one word an arm; or the last two arms by themselves.
 SUMS, WORDS, DUEL = 0, 1, 2
 
 
 class Scratch(NamedTuple):
-    """Memory of a block, O(N): the ranking, the caller's index of each label, a word a label, and room to sort in."""
+    """Memory of a block, O(N): the ranking, the caller's index of each label, words a label, and room to sort in."""
 
     order: NDArray[np.int64]
     total: NDArray[np.float64]
     arm_of: NDArray[np.int64]
-    words: NDArray[np.uint64]
+    counts: NDArray[np.uint8]
     spare_order: NDArray[np.int64]
     spare_total: NDArray[np.float64]
+    generators: NDArray[np.uint64]
 
 
 def run_block(law: Any, schedule: Any, merging: bool, setting: Setting, first: int, block: Block) -> None:
     """Run len(block.pulls) replications, indices from `first` on."""
     N, m = setting.cluster_of.size, setting.sizes.size
     scratch = Scratch(
-        np.empty(N, np.int64), np.empty(N), np.empty(N, np.int64), np.empty(N, np.uint64), np.empty(N, np.int64), np.empty(N),
+        np.empty(N, np.int64), np.empty(N), np.empty(N, np.int64), new_counts(N), np.empty(N, np.int64), np.empty(N),
+        new_generators(),
     )  # fmt: skip
     _run_block(law, schedule, merging, setting, first, block, scratch, new_partition(setting), new_constraints(N, m))
 
@@ -72,7 +75,7 @@ def _run_block(
     scratch, part, constraints = borrowed(scratch), borrowed(part), borrowed(constraints)
     quiet = quiet_start(law, schedule) if setting.sizes.size > 1 else 0  # a lone cluster settles its arms in round 1
     for b in range(block.pulls.size):
-        state = replication_stream(setting.key, first + b)
+        state = replication_stream(setting.key, first + b, scratch.generators)
         finished, R, pulls = _run_one(law, schedule, merging, setting, quiet, scratch, part, constraints, block.fault, state)
         if block.fault[0] != NONE:
             return
@@ -104,7 +107,8 @@ def _run_one(
     missing = open_partition(part, setting.sizes)
     every_round, unit = schedules.every_round(schedule), laws.unit(law)
     R, t, pulls, jumps = 0, 0, 0, 0
-    count, G, W = 0, 0.0, 0.0
+    count, G, W, W_end = 0, 0.0, 0.0, 0.0
+    word_rounds = LANES  # rounds of the drawn words that are over; no words are left at 64
     k, mode = quiet + 1, SUMS  # rounds to the next check, and how they are made
     per_round, last_by_pulls, last_by_recording = _last_rounds(law, schedule, setting.max_pulls, n, R, t, pulls)
     while True:
@@ -120,9 +124,14 @@ def _run_one(
                 total[x], state = laws.more_pulls(law, arm_of[order[x]], total[x], t, k * per_round, state)
             repair(order, total, n, scratch.spare_order, scratch.spare_total)
         elif mode == WORDS:
-            for x in range(n):
-                scratch.words[x], state = laws.word(law, arm_of[order[x]], t, state)
-            k = walk_words(schedule, order, total, scratch.words, n, constraints, count, part.open_sizes, R, W, G)
+            if word_rounds == LANES:
+                state = draw_words(law, order, arm_of, n, t, scratch.counts, state)
+                W_end, word_rounds = schedules.threshold(schedule, np.float64(R + LANES)), 0
+            until = word_rounds + 1
+            if G <= W:  # else the arms that are left may be settled in the very next round
+                until = min(1 + first_suspect(scratch.counts, order, total, n, constraints, count, word_rounds, W, W_end), LANES)
+            advance(total, order, scratch.counts, n, word_rounds, until)
+            k, word_rounds = until - word_rounds, until
         else:
             k, total[0], total[1], jumps, state = duel(
                 law, schedule, arm_of[order[0]], arm_of[order[1]], total[0], total[1], R, last, setting.skip_error, jumps, state
@@ -133,7 +142,7 @@ def _run_one(
             _merge_all(part)
         R, t, pulls = R + k, t + k * per_round, pulls + n * k * per_round
         count, G = constrain(constraints, total, part.open_sizes, n)
-        W = schedules.threshold(schedule, np.float64(R)) / unit
+        W = W_end if mode == WORDS and word_rounds == LANES else schedules.threshold(schedule, np.float64(R)) / unit
         event = G > W or R == 1
         if event:
             n, supplied = settle_round(scratch, part, n, W, R, merging)
@@ -144,14 +153,16 @@ def _run_one(
         if event or not every_round:
             per_round, last_by_pulls, last_by_recording = _last_rounds(law, schedule, setting.max_pulls, n, R, t, pulls)
         k, mode = 1, SUMS
-        if every_round and G < W:
+        if word_rounds < LANES:
+            mode = WORDS
+        elif every_round and G < W:
             if n == 2:
                 mode = DUEL
                 continue
             k = 1 + sure_rounds(W - G, laws.spread(law))
             budget = pair_budget(law, n, setting.skip_error, jumps + 1)
             reach = (W - G) * (W - G) / budget  # about the length that bound 2 certifies when means are close
-            if max(k - 1, reach) < WORTH_A_JUMP and laws.has_words(law) and min(last_by_pulls, last_by_recording) >= R + 64:
+            if max(k - 1, reach) < WORTH_A_JUMP and laws.has_words(law) and min(last_by_pulls, last_by_recording) >= R + LANES:
                 k, mode = 1, WORDS
             elif 4.0 * reach > k:
                 jumps += 1

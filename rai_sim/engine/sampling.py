@@ -3,8 +3,9 @@
 Exact means: up to the rounding of doubles and the 2^-53 grain of uniforms; no normal approximation anywhere. Sources:
 
 normal          ziggurat with 256 layers: Marsaglia and Tsang (2000) in the form of Doornik (2005)
-binomial        sequential inversion below a mean of 10; above, transformed rejection BTRS of Hormann (1993)
-bernoulli_word  64 lanes decided at once by comparing random words with the binary expansion of p
+binomial        sequential inversion below a mean of 10; then transformed rejection BTRS of Hormann (1993); from a variance of 72 on
+                rejection from the normal density, with exponential tails
+bernoulli_word  64 lanes decided at once by comparing random bytes with the binary expansion of p
 hypergeometric  ratio of uniforms HRUA of Stadlober (1989)
 
 Acceptance tests use log probabilities in Loader's saddle-point form (2000), whose terms are small numbers, so that they stay
@@ -24,13 +25,20 @@ from numpy.typing import NDArray
 
 from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.streams import State, next_word, uniform
+from rai_sim.engine.vectors import compare_random_bytes
 
-_0, _1, _8, _11, _63 = (np.uint64(v) for v in (0, 1, 8, 11, 63))
+_0, _1, _8, _11, _56 = (np.uint64(v) for v in (0, 1, 8, 11, 56))
 _LAYER = np.uint64(0xFF)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _TO_UNIT = 2.0**-53
 _ZIGGURAT_TAIL = 3.6541528853610088
 _ZIGGURAT_AREA = 0.00492867323399
+#: From this variance on binomials are drawn from the normal density; its edge in standard deviations; the share of tries beyond it, and
+#: the area under each tail's density, over that of exp(B), in standard deviations.
+_NEARLY_NORMAL = 72.0
+_EDGE = 3.3
+_TAILS = 1.0 / 512.0
+_TAIL_AREA = 0.5 * _TAILS / (1.0 - _TAILS) * math.sqrt(2.0 * math.pi)
 _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
@@ -101,25 +109,15 @@ def lanes(first: int, count: int) -> np.uint64:
 def bernoulli_word(expansion: np.uint64, state: State) -> tuple[np.uint64, State]:
     """Return 64 independent Bernoulli(p) bits, p = expansion / 2^64.
 
-    Lane by lane a uniform's binary digits are compared with p's, first digits first; the first digit in which they differ decides.
-    The first eight digits leave one lane in four blocks of 64 undecided, so they are done without asking.
+    Lane by lane a uniform's first eight binary digits are compared with p's. In one lane of 256 they agree, and the digits that follow
+    decide.
     """
-    ones, open_lanes = _0, _ALL
-    digits = expansion
-    for _ in range(8):
-        digit = _0 - (digits >> _63)  # all ones if p's digit is 1
-        word, state = next_word(state)
-        decided = open_lanes & (word ^ digit)
-        ones |= decided & digit
-        open_lanes ^= decided
-        digits <<= _1
-    while open_lanes != _0 and digits != _0:  # no digits left: the rest of the uniform is at least p's
-        digit = _0 - (digits >> _63)
-        word, state = next_word(state)
-        decided = open_lanes & (word ^ digit)
-        ones |= decided & digit
-        open_lanes ^= decided
-        digits <<= _1
+    ones, ties = compare_random_bytes(state[4], expansion >> _56)
+    while ties != _0:
+        rest, state = next_word(state)
+        if rest < expansion << _8:
+            ones |= ties & (~ties + _1)
+        ties &= ties - _1
     return ones, state
 
 
@@ -127,7 +125,9 @@ def bernoulli_word(expansion: np.uint64, state: State) -> tuple[np.uint64, State
 def binomial(k: int, p: float, state: State) -> tuple[int, State]:
     """Return the number of successes in k trials of probability p."""
     rarer = min(p, 1.0 - p)
-    if k * rarer < 10.0:
+    if k * rarer * (1.0 - rarer) >= _NEARLY_NORMAL:
+        x, state = _binomial_normal(k, rarer, state)
+    elif k * rarer < 10.0:
         x, state = _binomial_inversion(k, rarer, state)
     else:
         x, state = _binomial_rejection(k, rarer, state)
@@ -174,6 +174,80 @@ def _binomial_rejection(k: int, p: float, state: State) -> tuple[int, State]:
         v *= (2.83 + 5.1 / b) * sd / (a / (us * us) + b)
         if _below_pmf_ratio(v, x, np.float64(k), p):
             return int(x), state
+
+
+@kernel
+def _binomial_normal(k: int, p: float, state: State) -> tuple[int, State]:
+    """Rejection from the normal density of the same mean and variance; k p (1 - p) >= 72, p <= 1/2.
+
+    Let f be the probabilities over their largest, and spread each over a cell of length 1. Within 3.3 standard deviations (`_EDGE`) of the
+    mean f <= exp(B - z^2/2), B as computed below; outside, probabilities fall at least as fast as at the edge, f being log-concave, and
+    exponential tails lie above them (`_tail`). One try in 512 (`_TAILS`) is made in the tails, which suffices for that.
+
+    B. With d the distance from the mean, s the standard deviation and h as in `_rough_height`, h(z) >= z^2/2 - z^3/6 gives log f <=
+    -d^2/(2 s^2) + (q - p) d^3 / (6 s^4) to the right of the mean; the factor sqrt(ab / (x (k - x))), a = k p and b = k - a, adds -log(1 -
+    v)/2 <= v/(2 (1 - v)) with v = (q - p) |d|/s^2 + d^2/(a b) to the left. A cell's outer end is 1/2 farther out, which makes a difference
+    of (|d| + 1/4) / (2 s^2).
+    Stirling's errors and the mode's distance from the mean, all of order 1/s^2, add up to less than 3/s^2.
+
+    Most tries are decided by a lower bound of log f without a logarithm: the terms of h after the cube are at most z^4/9 for |z| <= 0.4.
+    """
+    q = 1.0 - p
+    variance = k * p * q
+    inverse, sd, mean, skew = 1.0 / variance, math.sqrt(variance), k * p, q - p
+    farthest = _EDGE * sd + 0.5
+    cubic = skew * inverse * inverse * (1.0 / 6.0)
+    v = farthest * inverse * (skew + farthest / k)
+    B = max(cubic * farthest * farthest * farthest, 0.5 * v / (1.0 - v)) + (0.5 * farthest + 3.2) * inverse
+    quartic = (1.0 / 9.0) * (p * p * p + q * q * q) * inverse * inverse * inverse
+    while True:
+        u, state = uniform(state)
+        if u < _TAILS:
+            x, accepted, state = _tail(np.float64(k), p, sd, B, state)
+            if accepted:
+                return int(x), state
+            continue
+        z, state = normal(state)
+        if abs(z) > _EDGE:
+            continue
+        x = np.floor(mean + sd * z + 0.5)
+        d = x - mean
+        d2 = d * d
+        level = 0.5 * (z * z - d2 * inverse) - B
+        u = (u - _TAILS) * (1.0 / (1.0 - _TAILS))
+        if u < 1.0 + level + d * (cubic * d2 - 0.5 * skew * inverse) - quartic * d2 * d2 - inverse:
+            return int(x), state
+        if math.log(u) <= log_pmf_ratio(x, np.float64(k), p) + 0.5 * z * z - B:
+            return int(x), state
+
+
+@kernel
+def _tail(k: float, p: float, sd: float, B: float, state: State) -> tuple[float, bool, State]:
+    """Try a place beyond the edge, on either side, from an exponential density; return it and whether it is accepted."""
+    u, state = uniform(state)
+    v, state = uniform(state)
+    w, state = uniform(state)
+    mean, far = k * p, _EDGE * sd
+    odds = p / (1.0 - p)
+    if u < 0.5:  # the rate at which probabilities fall, from the edge's own cell to the next one out
+        edge = np.floor(mean + far + 0.5)
+        rate = -math.log((k - edge) / (edge + 1.0) * odds)
+    else:
+        edge = np.floor(mean - far + 0.5)
+        rate = -math.log(edge / (k - edge + 1.0) / odds)
+    beyond = -math.log(1.0 - v) / rate
+    y = far + beyond
+    x = np.floor(mean + (y if u < 0.5 else -y) + 0.5)
+    if x < 0.0 or x > k:
+        return x, False, state
+    height = math.log(rate * sd * _TAIL_AREA) + B - rate * beyond
+    return x, math.log(w) + height <= log_pmf_ratio(x, k, p), state
+
+
+@kernel
+def log_pmf_ratio(x: float, k: float, p: float) -> float:
+    """Return log(f(x) / f(mode)), f the probabilities of Binomial(k, p)."""
+    return log_binomial(x, k, p) - log_binomial(np.floor((k + 1.0) * p), k, p)
 
 
 @kernel

@@ -3,8 +3,12 @@
 The user's seed is hashed by NumPy's `SeedSequence` to a 128-bit key. Philox4x64-10 (Salmon et al. 2011), keyed by it
 and given the replication's index as counter, yields 256 bits: the state of that replication's own xoshiro256++
 (Blackman and Vigna 2021). So streams do not depend on blocks, threads, backends or order, and any replication can be
-made again alone. The generator's state is a tuple of four words which functions take and give back; in compiled code it
-lives in registers.
+made again alone. The generator's state is a tuple which functions take and give back; in compiled code its four words
+live in registers.
+
+Rewards 0 and 1 are drawn 64 at a time from four further generators of the same kind, which advance side by side in vector registers.
+Their states come from the Philox blocks with the same counter in its first word and 1, 2, 3, 4 in its second. They take 16 words of
+memory, a block's; the tuple's last entry is the address.
 
 A change of anything here, or of the order in which a kernel or sampler draws, changes users' numbers: `STREAM_VERSION`
 must then be raised, the reference hashes in the tests renewed, and the README told.
@@ -18,11 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.engine.jit import inlined, kernel
+from rai_sim.engine.vectors import address_of
 
 #: The numbers a (seed, replication) pair stands for. Raised when they change.
 STREAM_VERSION = 1
 
-State: TypeAlias = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
+Words: TypeAlias = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
+#: Four words of xoshiro256++ and the address of the four generators beside it.
+State: TypeAlias = tuple[np.uint64, np.uint64, np.uint64, np.uint64, np.uint64]
 
 # Every constant is a uint64: a bare literal would turn the whole expression into float64 or int64.
 _M0, _M1 = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)
@@ -49,9 +56,9 @@ def _multiply(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
 
 
 @kernel
-def philox(counter: np.uint64, key0: np.uint64, key1: np.uint64) -> State:
-    """Return the Philox4x64-10 block of counter (counter, 0, 0, 0)."""
-    c0, c1, c2, c3 = counter, _0, _0, _0
+def philox(counter0: np.uint64, counter1: np.uint64, key0: np.uint64, key1: np.uint64) -> Words:
+    """Return the Philox4x64-10 block of counter (counter0, counter1, 0, 0)."""
+    c0, c1, c2, c3 = counter0, counter1, _0, _0
     for _ in range(10):
         h0, l0 = _multiply(_M0, c0)
         h1, l1 = _multiply(_M1, c2)
@@ -61,16 +68,25 @@ def philox(counter: np.uint64, key0: np.uint64, key1: np.uint64) -> State:
     return c0, c1, c2, c3
 
 
+def new_generators() -> NDArray[np.uint64]:
+    """Allocate four generators: (16,) uint64, four first words of their states, four second ones and so on."""
+    return np.empty(16, np.uint64)
+
+
 @kernel
-def replication_stream(key: NDArray[np.uint64], replication: int) -> State:
-    """Return the state at which a replication's stream begins."""
-    return philox(np.uint64(replication), key[0], key[1])
+def replication_stream(key: NDArray[np.uint64], replication: int, generators: NDArray[np.uint64]) -> State:
+    """Return the state at which a replication's stream begins; it uses `generators`, which must outlive it."""
+    for i in range(4):
+        words = philox(np.uint64(replication), np.uint64(i + 1), key[0], key[1])
+        generators[i], generators[4 + i], generators[8 + i], generators[12 + i] = words
+    s0, s1, s2, s3 = philox(np.uint64(replication), _0, key[0], key[1])
+    return s0, s1, s2, s3, address_of(generators)
 
 
 @inlined
 def next_word(state: State) -> tuple[np.uint64, State]:
     """Return 64 random bits and the state after them (xoshiro256++)."""
-    s0, s1, s2, s3 = state
+    s0, s1, s2, s3, generators = state
     mixed = s0 + s3
     word = ((mixed << _23) | (mixed >> _41)) + s0
     shifted = s1 << _17
@@ -80,7 +96,7 @@ def next_word(state: State) -> tuple[np.uint64, State]:
     s0 ^= s3
     s2 ^= shifted
     s3 = (s3 << _45) | (s3 >> _19)
-    return word, (s0, s1, s2, s3)
+    return word, (s0, s1, s2, s3, generators)
 
 
 @inlined

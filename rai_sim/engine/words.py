@@ -1,9 +1,14 @@
-"""Near the threshold, for rewards 0 and 1: 64 rounds of an arm as the bits of one word.
+"""Near the threshold, for rewards 0 and 1: 64 rounds of an arm as the lanes of one vector.
 
-Any stretch inside the 64 rounds can be looked at after the fact: an arm's sum over it is a count of ones, and S_a - S_b
-rises over any beginning of the stretch by at most the number of rounds in which a gives 1 and b gives 0. That certifies
-stretches with certainty, and longer ones than the sure bound, which must allow for a rise in every round. The bits
-after a round with an event are thrown away: they are independent of all that led to it.
+An arm's 64 rewards are the bits of a word, and the vector of its running counts holds its sum after each of the rounds. All of them are
+looked at together, after the fact: a pass over the arms near the border bounds the constrained gap of every round at once (see
+`rai_sim.engine.certificates`: the best of the arms now ranked at x or later, less the worst of those now ranked at y or before), and the
+first round in which it exceeds a lower bound of W is visited; the rounds before hold no event. Until then nothing depends on the bits of
+later rounds, so these remain the arms' next rewards.
+
+Bytes suffice: an arm farther than 64 from where it would matter cannot get there in 64 rounds.
+
+Legend as in `rai_sim.engine.certificates`; j is the number of the word's rounds that are over.
 """
 
 from __future__ import annotations
@@ -13,84 +18,93 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.engine import schedule as schedules
-from rai_sim.engine.certificates import Constraints, constrain
-from rai_sim.engine.jit import kernel
+from rai_sim.engine import law as laws
+from rai_sim.engine.certificates import Constraints
+from rai_sim.engine.jit import inlined
 from rai_sim.engine.ranking import ranks_before
-from rai_sim.engine.sampling import bits_set, lanes
+from rai_sim.engine.sampling import lanes
+from rai_sim.engine.streams import State
+from rai_sim.engine.vectors import LANES, LONGEST_RISE, address_of, fill, first_lane, lanes_above, lower_to, raise_to, store_counts
 
-#: With more arms than this, looking at all pairs costs more than the checks that it saves (measured).
-_FEW = 3
-
-
-@kernel
-def walk_words(
-    schedule: Any, order: NDArray[np.int64], total: NDArray[np.float64], words: NDArray[np.uint64], n: int, c: Constraints,
-    count: int, open_sizes: NDArray[np.int64], R: int, W: float, G: float,
-) -> int:  # fmt: skip
-    """Advance sums and ranking by up to 64 rounds, but not past the first with G > W; return by how many.
-
-    `words` is indexed by rank, like `total`; W and G are those of round R.
-    """
-    j = 0
-    while True:
-        step = 1 + max(int(W - G), 0)  # no event in the rounds before, by the sure bound
-        size = 64 - j
-        while size > step and n <= _FEW:
-            if _quiet(total, words, n, c, count, W, lanes(j, size)):
-                step = size
-            size >>= 1
-        step = min(step, 64 - j)
-        _advance(order, total, words, n, lanes(j, step))
-        j += step
-        if j == 64:
-            return j
-        G = _constrained_gap(total, c, count)
-        if G > W:
-            # Perhaps only the cut of a middle cluster is out of date, or W itself.
-            count, G = constrain(c, total, open_sizes, n)
-            W = schedules.threshold(schedule, np.float64(R + j))
-            if G > W:
-                return j
+_VECTOR = np.uint64(LANES)
+_NONE = np.uint64(0)
 
 
-@kernel
-def _advance(order: NDArray[np.int64], total: NDArray[np.float64], words: NDArray[np.uint64], n: int, mask: np.uint64) -> None:
-    """Add the rounds under the mask to the sums and repair the ranking, in one pass."""
+def new_counts(N: int) -> NDArray[np.uint8]:
+    """Allocate (N + 2, 64) bytes: the running counts by label, and two vectors to work in."""
+    return np.empty((N + 2, LANES), np.uint8)
+
+
+@inlined
+def draw_words(
+    law: Any, order: NDArray[np.int64], arm_of: NDArray[np.int64], n: int, pulls: int, counts: NDArray[np.uint8], state: State
+) -> State:
+    """Draw 64 rewards of each active arm."""
+    start = address_of(counts)
     for x in range(n):
-        label, word = order[x], words[x]
-        key = total[x] + bits_set(word & mask)
+        label = order[x]
+        word, state = laws.word(law, arm_of[label], pulls, state)
+        store_counts(start + np.uint64(label) * _VECTOR, word)
+    return state
+
+
+@inlined
+def advance(total: NDArray[np.float64], order: NDArray[np.int64], counts: NDArray[np.uint8], n: int, j: int, until: int) -> None:
+    """Add the rewards of the word's rounds j+1..until to the sums and repair the ranking, in one pass."""
+    for x in range(n):
+        label = order[x]
+        key = total[x] + _between(counts, label, j, until)
         y = x
         while y > 0 and ranks_before(key, label, total[y - 1], order[y - 1]):
-            total[y], order[y], words[y] = total[y - 1], order[y - 1], words[y - 1]
+            total[y], order[y] = total[y - 1], order[y - 1]
             y -= 1
-        total[y], order[y], words[y] = key, label, word
+        total[y], order[y] = key, label
 
 
-@kernel
-def _constrained_gap(total: NDArray[np.float64], c: Constraints, count: int) -> float:
-    """Return the largest gap of the constraints as they are cut."""
-    G = -np.inf
-    for j in range(count):
-        G = max(G, total[c.high[j]] - total[c.low[j]])
-    return G
+@inlined
+def _between(counts: NDArray[np.uint8], label: int, j: int, until: int) -> int:
+    """Return the sum of rewards of the word's rounds j+1..until."""
+    ones = np.int64(counts[label, until - 1])
+    return ones - np.int64(counts[label, j - 1]) if j > 0 else ones
 
 
-@kernel
-def _quiet(
-    total: NDArray[np.float64], words: NDArray[np.uint64], n: int, c: Constraints, count: int, W: float, mask: np.uint64
-) -> bool:
-    """Whether no constraint can break in any of the rounds under the mask, W being the width before them."""
-    most = bits_set(mask)
-    for j in range(count):
-        high, low = c.high[j], c.low[j]
+@inlined
+def first_suspect(
+    counts: NDArray[np.uint8], order: NDArray[np.int64], total: NDArray[np.float64], n: int, c: Constraints, count: int,
+    j: int, W: float, W_end: float,
+) -> int:  # fmt: skip
+    """Return how many of the word's rounds there are before the first, after the j-th, that may hold an event; 64 if none may.
+
+    W and W_end are the widths after j rounds and after all 64; their chord is a lower bound of W, which is concave.
+    """
+    suspects = _NONE
+    start = address_of(counts)
+    most = start + np.uint64(counts.shape[0] - 2) * _VECTOR
+    least = most + _VECTOR
+    whole = np.floor(W)
+    slope = int((W_end - W) * 256.0 / (LANES - j))
+    slope = min(slope, LONGEST_RISE)
+    intercept = int((W - whole) * 256.0) - j * slope
+    for i in range(count):
+        high, low = c.high[i], c.low[i]
+        reference = total[low]
+        if total[high] - reference + (LANES - j) <= whole:
+            continue
+        fill(most, -128)
         for x in range(high, n):
-            if total[x] - total[low] + most <= W:
-                break  # nor can the arms ranked after x reach that far
-            for y in range(low, -1, -1):
-                gap = total[x] - total[y]
-                if gap + most <= W:
-                    break
-                if x != y and gap + bits_set(words[x] & ~words[y] & mask) > W:
-                    return False
-    return True
+            lead = total[x] - reference - whole
+            if lead < -LANES:
+                break
+            before = np.int64(counts[order[x], j - 1]) if j > 0 else 0
+            raise_to(most, start + np.uint64(order[x]) * _VECTOR, int(lead) - before)
+        fill(least, 127)
+        for y in range(low, -1, -1):
+            lead = total[y] - reference
+            if lead >= LANES:
+                break
+            before = np.int64(counts[order[y], j - 1]) if j > 0 else 0
+            lower_to(least, start + np.uint64(order[y]) * _VECTOR, int(lead) - before)
+        suspects |= lanes_above(most, least, intercept, slope)
+    if j > 0:
+        suspects &= ~lanes(0, j)
+    return first_lane(suspects)

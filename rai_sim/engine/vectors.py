@@ -1,0 +1,238 @@
+"""64 rounds of an arm side by side: the few operations on whole vectors that compiled Python has no words for.
+
+A lane is a round, a vector holds one byte a lane, and a mask is a uint64 with one bit a lane, the first round lowest. The operations are
+written in LLVM's own vector types, so they become the widest instructions that the processor has, whichever that is.
+
+Vectors live in memory; functions take their addresses. `address_of` gives that of an array, which the caller must keep alive: kernels
+get such arrays from their driver's arguments, which outlive the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+LANES = 64
+#: The steepest line that vectors of bytes are compared with, in 1/256 a lane: it rises by 62, so that a count may be added to it.
+LONGEST_RISE = 62 * 256 // LANES
+_BYTE, _SHORT, _WORD = ir.IntType(8), ir.IntType(16), ir.IntType(64)
+_BYTES, _SHORTS = ir.VectorType(_BYTE, LANES), ir.VectorType(_SHORT, LANES)
+_FOUR = ir.VectorType(_WORD, 4)
+
+
+# ---------------------------------------------------------------------------------------------------
+# Building blocks
+# ---------------------------------------------------------------------------------------------------
+
+
+def _constant(kind: Any, values: Sequence[int]) -> Any:
+    return ir.Constant(kind, [ir.Constant(kind.element, value) for value in values])
+
+
+def _everywhere(builder: Any, scalar: Any, kind: Any) -> Any:
+    """Return the vector with the scalar in each lane."""
+    one = builder.insert_element(ir.Constant(kind, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0))
+    return _shuffled(builder, one, one, [0] * kind.count)
+
+
+def _shuffled(builder: Any, first: Any, second: Any, lanes: Sequence[int]) -> Any:
+    return builder.shuffle_vector(first, second, _constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes))
+
+
+def _load(builder: Any, address: Any, kind: Any, offset: int = 0) -> Any:
+    pointer = builder.inttoptr(builder.add(address, ir.Constant(_WORD, offset)), kind.as_pointer())
+    return builder.load(pointer, align=1)
+
+
+def _store(builder: Any, value: Any, address: Any, offset: int = 0) -> None:
+    pointer = builder.inttoptr(builder.add(address, ir.Constant(_WORD, offset)), value.type.as_pointer())
+    builder.store(value, pointer, align=1)
+
+
+def _mask(builder: Any, comparison: Any) -> Any:
+    return builder.bitcast(comparison, _WORD)
+
+
+# ---------------------------------------------------------------------------------------------------
+# Memory and masks
+# ---------------------------------------------------------------------------------------------------
+
+
+@intrinsic  # type: ignore[untyped-decorator]  # to mypy, Numba is untyped
+def _address_of(typing_context: Any, array: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(array)(context, builder, arguments[0]).data
+        return builder.ptrtoint(data, _WORD)
+
+    return types.uint64(array), generate
+
+
+#: Return the address of an array's first element.
+address_of = cast(Callable[[NDArray[Any]], np.uint64], _address_of)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _first_lane(typing_context: Any, mask: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.uint64), generate
+
+
+#: Return the lowest lane of a mask; 64 if it is empty.
+first_lane = cast(Callable[[np.uint64], int], _first_lane)
+
+
+# ---------------------------------------------------------------------------------------------------
+# Random bytes
+# ---------------------------------------------------------------------------------------------------
+
+
+def _rotated(builder: Any, value: Any, by: int) -> Any:
+    left = builder.shl(value, _constant(_FOUR, [by] * 4))
+    return builder.or_(left, builder.lshr(value, _constant(_FOUR, [64 - by] * 4)))
+
+
+def _four_words(builder: Any, s: list[Any]) -> Any:
+    """Advance four xoshiro256++ generators, s their states, and return a word of each."""
+    word = builder.add(_rotated(builder, builder.add(s[0], s[3]), 23), s[0])
+    shifted = builder.shl(s[1], _constant(_FOUR, [17] * 4))
+    s[2] = builder.xor(s[2], s[0])
+    s[3] = builder.xor(s[3], s[1])
+    s[1] = builder.xor(s[1], s[2])
+    s[0] = builder.xor(s[0], s[3])
+    s[2] = builder.xor(s[2], shifted)
+    s[3] = _rotated(builder, s[3], 45)
+    return word
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _compare_random_bytes(typing_context: Any, generators: Any, byte: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        s = [_load(builder, arguments[0], _FOUR, 32 * i) for i in range(4)]
+        first = _four_words(builder, s)
+        second = _four_words(builder, s)
+        for i in range(4):
+            _store(builder, s[i], arguments[0], 32 * i)
+        drawn = builder.bitcast(_shuffled(builder, first, second, range(8)), _BYTES)
+        limit = _everywhere(builder, builder.trunc(arguments[1], _BYTE), _BYTES)
+        masks = [_mask(builder, builder.icmp_unsigned(test, drawn, limit)) for test in ("<", "==")]
+        return context.make_tuple(builder, signature.return_type, masks)
+
+    return types.UniTuple(types.uint64, 2)(types.uint64, types.uint64), generate
+
+
+#: Draw 64 random bytes from the four generators at an address; return the masks of those below a byte, and of those equal to it.
+compare_random_bytes = cast(Callable[[np.uint64, np.uint64], tuple[np.uint64, np.uint64]], _compare_random_bytes)
+
+
+# ---------------------------------------------------------------------------------------------------
+# Counts and comparisons
+# ---------------------------------------------------------------------------------------------------
+
+
+def _running_sums(builder: Any, v: Any) -> Any:
+    """Return every lane's sum of the lanes up to it, modulo 256: shifts inside groups of 16 lanes, then carries between groups."""
+    zero = _constant(_BYTES, [0] * LANES)
+    for shift in (1, 2, 4, 8):
+        v = builder.add(v, _shuffled(builder, v, zero, [i - shift if i % 16 >= shift else LANES for i in range(LANES)]))
+    for group in (16, 32):
+        carried = [i // group * group - 1 if i // group % 2 else LANES for i in range(LANES)]
+        v = builder.add(v, _shuffled(builder, v, zero, carried))
+    return v
+
+
+def _bits(builder: Any, mask: Any) -> Any:
+    """Return a byte of 0 or 1 for each bit. A mere cast of the mask to 64 bits would do, but LLVM then takes masks apart bit by bit."""
+    copies = builder.bitcast(_everywhere(builder, mask, ir.VectorType(_WORD, 8)), _BYTES)
+    # Lane i gets byte i // 8 of the copies that lie in its own group of 16, and looks at bit i % 8 of it.
+    bytes_of = _shuffled(builder, copies, copies, [i // 16 * 16 + i // 8 for i in range(LANES)])
+    bit = _constant(_BYTES, [1 << i % 8 for i in range(LANES)])
+    return builder.zext(builder.icmp_unsigned("==", builder.and_(bytes_of, bit), bit), _BYTES)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _store_counts(typing_context: Any, address: Any, mask: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _store(builder, _running_sums(builder, _bits(builder, arguments[1])), arguments[0])
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, types.uint64), generate
+
+
+#: Write at an address, for each lane, how many bits of the mask are set up to it.
+store_counts = cast(Callable[[np.uint64, np.uint64], None], _store_counts)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _fill(typing_context: Any, address: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _store(builder, _everywhere(builder, builder.trunc(arguments[1], _BYTE), _BYTES), arguments[0])
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, types.int64), generate
+
+
+#: Write a signed byte into every lane of the vector at an address.
+fill = cast(Callable[[np.uint64, int], None], _fill)
+
+
+def _accumulate(order: str) -> Any:
+    @intrinsic  # type: ignore[untyped-decorator]
+    def accumulate(typing_context: Any, into: Any, counts: Any, offset: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            offsets = _everywhere(builder, builder.trunc(arguments[2], _BYTE), _BYTES)
+            candidate = builder.add(_load(builder, arguments[1], _BYTES), offsets)
+            present = _load(builder, arguments[0], _BYTES)
+            better = builder.icmp_signed(order, candidate, present)
+            _store(builder, builder.select(better, candidate, present), arguments[0])
+            return context.get_dummy_value()
+
+        return types.void(types.uint64, types.uint64, types.int64), generate
+
+    return accumulate
+
+
+#: Raise (lower) the vector of signed bytes at the first address to the one at the second plus an offset, where that is larger (smaller).
+raise_to = cast(Callable[[np.uint64, np.uint64, int], None], _accumulate(">"))
+lower_to = cast(Callable[[np.uint64, np.uint64, int], None], _accumulate("<"))
+
+
+def _line(builder: Any, start: Any, slope: Any) -> Any:
+    """Return (start + (lane + 1) slope) / 256, rounded down, as bytes; all below 2^15."""
+    lanes = _constant(_SHORTS, range(1, LANES + 1))
+    rise = builder.mul(lanes, _everywhere(builder, builder.trunc(slope, _SHORT), _SHORTS))
+    value = builder.add(rise, _everywhere(builder, builder.trunc(start, _SHORT), _SHORTS))
+    return builder.trunc(builder.ashr(value, _constant(_SHORTS, [8] * LANES)), _BYTES)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _lanes_above(typing_context: Any, most: Any, least: Any, start: Any, slope: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        level = builder.add(_load(builder, arguments[1], _BYTES), _line(builder, arguments[2], arguments[3]))
+        return _mask(builder, builder.icmp_signed(">", _load(builder, arguments[0], _BYTES), level))
+
+    return types.uint64(types.uint64, types.uint64, types.int64, types.int64), generate
+
+
+#: Return the lanes in which the signed byte at the first address exceeds that at the second plus floor((start + (lane + 1) slope) / 256).
+lanes_above = cast(Callable[[np.uint64, np.uint64, int, int], np.uint64], _lanes_above)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _walk_above(typing_context: Any, up: Any, down: Any, start: Any, slope: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        walk = _running_sums(builder, builder.sub(_bits(builder, arguments[0]), _bits(builder, arguments[1])))
+        return _mask(builder, builder.icmp_signed(">", walk, _line(builder, arguments[2], arguments[3])))
+
+    return types.uint64(types.uint64, types.uint64, types.int64, types.int64), generate
+
+
+#: Return the lanes in which the bits set in `up` less those in `down`, up to the lane, exceed floor((start + (lane + 1) slope) / 256).
+walk_above = cast(Callable[[np.uint64, np.uint64, int, int], np.uint64], _walk_above)
