@@ -237,8 +237,9 @@ class _Run:
 
 
 def _next_size(size: int, seconds: float) -> int:
-    """Return a block size that takes about _BLOCK_SECONDS, at most 16 times the last: the first block's time may be compilation."""
-    return max(1, int(size * min(16.0, _BLOCK_SECONDS / max(seconds, 1e-9))))
+    """Return a block size that takes about _BLOCK_SECONDS, but for long replications at most 16 times the last: times may vary a lot."""
+    growth = _BLOCK_SECONDS / max(seconds, 1e-9)
+    return max(1, int(size * min(growth, 1024.0 if seconds < 1e-3 * size else 16.0)))
 
 
 def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -68,3 +68,11 @@ def _pulls_after(schedule: VanillaSchedule, R: float) -> float:
 @implements(operations.threshold, VanillaSchedule)
 def _threshold(schedule: VanillaSchedule, R: float) -> float:
     return math.sqrt(2.0 * R * math.log(schedule.scale * R * R))
+
+
+@implements(operations.threshold_after, VanillaSchedule)
+def _threshold_after(schedule: VanillaSchedule, R0: float, W0: float, R: float) -> float:
+    # W(R)^2 / (2 R) = W(R0)^2 / (2 R0) + 2 log(1 + x); the logarithm's series, cut off after a negative term, lies below it.
+    x = (R - R0) / R0
+    logarithm = x * (1.0 - x * (1.0 / 2.0 - x * (1.0 / 3.0 - x * (1.0 / 4.0))))
+    return math.sqrt(W0 * W0 * (1.0 + x) + 4.0 * R * logarithm)

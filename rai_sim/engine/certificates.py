@@ -36,11 +36,12 @@ so a jump of k rounds is certified up to eps if D_k'^2 >= 2 v k ln(n (n - 1) / e
 `longest_jump` finds such a k without a search. The chord again: for k <= K, D_k >= D - k (D - D_K) / K, because D_k is
 concave in k.
 
-Budget. The jumps of a replication are numbered; those with numbers 2^(b-1)..2^b - 1 get eps = skip_error 2^-(2b-1)
-each, so all of them together get at most skip_error (sum over b of 2^(b-1) 2^-(2b-1) = 1). Which jumps are made depends
-on the past alone, and each bound holds given the past, so by the union bound the skipped rounds of a whole replication
-hold no event except with probability skip_error. On that event's complement the simulated replication coincides with
-one simulated round by round from the same sums: skip_error bounds the total-variation distance between the two laws of
+Budget. The jumps of a replication are numbered; the first 1023 get eps = skip_error 2^-11 each, together less than half
+of it; those with numbers 2^(9+b)..2^(10+b) - 1, b = 1, 2, .., get skip_error 2^-(10+2b) each, together the sum over b of
+2^-(1+b), which is the other half. Which jumps are made depends on the past alone, and each bound holds given the past,
+so by the union bound the skipped rounds of a whole replication hold no event except with probability skip_error. On
+that event's complement the simulated replication coincides with one simulated round by round from the same sums:
+skip_error bounds the total-variation distance between the two laws of
 (pulls, rounds, outputs).
 """
 
@@ -57,6 +58,8 @@ from rai_sim.engine import schedule as schedules
 from rai_sim.engine.jit import kernel
 
 _LN2 = math.log(2.0)
+#: Fewer jumps than this share half of a replication's budget.
+FIRST_JUMPS = 1024
 #: No certificate says more than this.
 LONGEST = 2.0**61
 #: Takes more off the sure bound than rounding can add to it.
@@ -151,12 +154,14 @@ def pair_budget(law: Any, n: int, skip_error: float, jump: int) -> float:
     """Return 2 v ln(n (n - 1) / eps) for jump number `jump` >= 1; infinite if nothing may be left to chance."""
     if skip_error <= 0.0 or n < 2:
         return np.inf
-    b = 1
-    while jump > 1:
-        jump >>= 1
-        b += 1
+    halvings = 11
+    if jump >= FIRST_JUMPS:
+        halvings = 10
+        while jump >= FIRST_JUMPS:
+            jump >>= 1
+            halvings += 2
     v = 2.0 * laws.proxy(law)
-    return 2.0 * v * (math.log(n * (n - 1.0) / skip_error) + (2 * b - 1) * _LN2)
+    return 2.0 * v * (math.log(n * (n - 1.0) / skip_error) + halvings * _LN2)
 
 
 @kernel

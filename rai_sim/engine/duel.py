@@ -4,8 +4,8 @@ Legend as in `rai_sim.engine.certificates`; n = 2, so the constraint is |S_a - S
 b) and (b, a).
 
 W itself costs a logarithm and a root. As W is concave, its chord from one round to a later one lies below it, by about W/32 times the
-square of the chord's share of R; so near the threshold distances are measured from chords, and W is computed only when a chord is used up
-or crossed.
+square of the chord's share of R; so near the threshold distances are measured from chords. Elsewhere W is
+bounded from below by its growth since a round that is at most 1/8 of R ago. W itself is computed when a bound is crossed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from rai_sim.engine import law as laws
 from rai_sim.engine import schedule as schedules
-from rai_sim.engine.certificates import LONGEST, certified_on_line, next_look, pair_budget, sure_rounds
+from rai_sim.engine.certificates import FIRST_JUMPS, LONGEST, certified_on_line, next_look, pair_budget, sure_rounds
 from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.sampling import bits_set, lanes
 from rai_sim.engine.streams import State
@@ -29,8 +29,10 @@ _NONE, _ONE = np.uint64(0), np.uint64(1)
 WORTH_A_JUMP = 500.0
 #: A chord of W may be this much below it.
 _SAG = 0.25
-#: A chord of W spans at most this share of R.
+#: A chord of W, and a jump judged by the growth of W at the anchor, spans at most this share of R.
 _LONGEST_CHORD = 1.0 / 8.0
+#: W grows by at least W_anchor / (2 anchor) sqrt(anchor / R) a round, and R is below 1.27 anchor there.
+_GROWTH = 0.44
 
 
 @kernel
@@ -45,12 +47,18 @@ def duel(
     unit, spread = laws.unit(law), laws.spread(law)
     drift = laws.mean_of(law, a) - laws.mean_of(law, b)
     budget = pair_budget(law, 2, skip_error, jumps + 1)
+    per_budget = 1.0 / budget
     R0 = R1 = R  # the chord reaches from R0, where it is W0, to R1
     W0, rise = 0.0, 0.0
+    anchor, W_anchor = 0.0, 0.0  # the last round for which W itself was computed, and W there
+    steepest = 0.0  # by no more than this a round |gap| is expected to approach W, up to 1.27 times the anchor
     while last > R:
         gap = S_a - S_b
         if R + LANES > R1:
-            R0, R1, W0, rise = R, R, schedules.threshold(schedule, np.float64(R)) / unit, 0.0
+            if (1.0 + _LONGEST_CHORD) * anchor < R:
+                anchor, W_anchor = np.float64(R), schedules.threshold(schedule, np.float64(R))
+                steepest = abs(drift) - _GROWTH * W_anchor / unit / anchor
+            R0, R1, W0, rise = R, R, schedules.threshold_after(schedule, anchor, W_anchor, np.float64(R)) / unit, 0.0
             if (W0 - abs(gap)) * (W0 - abs(gap)) < WORTH_A_JUMP * budget:
                 R1 = R + LANES + int(R * min(_LONGEST_CHORD, math.sqrt(32.0 * _SAG / W0)))
                 rise = (schedules.threshold(schedule, np.float64(R1)) / unit - W0) / (R1 - R0)
@@ -61,7 +69,7 @@ def duel(
                 break
         D = W - abs(gap)
         k = sure_rounds(D, spread)
-        reach = D * D / budget  # about the length that bound 2 certifies
+        reach = D * D * per_budget  # about the length that bound 2 certifies
         if max(k, reach) < WORTH_A_JUMP and last >= R + LANES and laws.has_words(law):
             A, state = laws.word(law, a, R, state)
             B, state = laws.word(law, b, R, state)
@@ -72,9 +80,13 @@ def duel(
             continue
         if 4.0 * reach > k:
             jumps += 1
-            if (jumps + 1) & jumps == 0:  # the next jump's number is a power of two, where the budget of a jump is cut
+            if jumps + 1 >= FIRST_JUMPS and (jumps + 1) & jumps == 0:  # the budget of a jump is cut at powers of two
                 budget = pair_budget(law, 2, skip_error, jumps + 1)
-            k = max(k, _jump(R, W, gap, drift, budget))
+                per_budget = 1.0 / budget
+            if reach < _LONGEST_CHORD * R:
+                k = max(k, int(min(certified_on_line(D, steepest, budget), min(4.0 * reach, _LONGEST_CHORD * R))))
+            else:
+                k = max(k, _jump(R, W, gap, drift, budget))
         k = min(k + 1, last - R)
         S_a, state = laws.more_pulls(law, a, S_a, R, k, state)
         S_b, state = laws.more_pulls(law, b, S_b, R, k, state)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from rai_sim.engine import law as laws
 from rai_sim.engine import schedule as schedules
 from rai_sim.engine.blocks import Block, Setting
-from rai_sim.engine.certificates import Constraints, constrain, longest_jump, new_constraints, pair_budget, sure_rounds
+from rai_sim.engine.certificates import FIRST_JUMPS, Constraints, constrain, longest_jump, new_constraints, pair_budget, sure_rounds
 from rai_sim.engine.duel import WORTH_A_JUMP, duel
 from rai_sim.engine.faults import MOST_PULLS, NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS, report
 from rai_sim.engine.jit import borrowed, driver, inlined, kernel
@@ -45,7 +45,8 @@ SUMS, WORDS, DUEL = 0, 1, 2
 
 
 class Scratch(NamedTuple):
-    """Memory of a block, O(N): the ranking, the caller's index of each label, words a label, and room to sort in."""
+    """Memory of a block, O(N): the ranking, the caller's index of each label, words a label, room to sort in,
+    generators, and W by round, NaN where not yet asked for."""
 
     order: NDArray[np.int64]
     total: NDArray[np.float64]
@@ -54,6 +55,11 @@ class Scratch(NamedTuple):
     spare_order: NDArray[np.int64]
     spare_total: NDArray[np.float64]
     generators: NDArray[np.uint64]
+    widths: NDArray[np.float64]
+
+
+#: W of the first rounds, where most checks are, is computed once a block.
+_TABULATED = 4096
 
 
 def run_block(law: Any, schedule: Any, merging: bool, setting: Setting, first: int, block: Block) -> None:
@@ -61,7 +67,7 @@ def run_block(law: Any, schedule: Any, merging: bool, setting: Setting, first: i
     N, m = setting.cluster_of.size, setting.sizes.size
     scratch = Scratch(
         np.empty(N, np.int64), np.empty(N), np.empty(N, np.int64), new_counts(N), np.empty(N, np.int64), np.empty(N),
-        new_generators(),
+        new_generators(), np.full(_TABULATED, np.nan),
     )  # fmt: skip
     _run_block(law, schedule, merging, setting, first, block, scratch, new_partition(setting), new_constraints(N, m))
 
@@ -108,9 +114,12 @@ def _run_one(
     every_round, unit = schedules.every_round(schedule), laws.unit(law)
     R, t, pulls, jumps = 0, 0, 0, 0
     count, G, W, W_end = 0, 0.0, 0.0, 0.0
+    budget = -1.0  # of the next jump; negative if it has to be computed anew, as it depends on n
     word_rounds = LANES  # rounds of the drawn words that are over; no words are left at 64
-    k, mode = quiet + 1, SUMS  # rounds to the next check, and how they are made
     per_round, last_by_pulls, last_by_recording = _last_rounds(law, schedule, setting.max_pulls, n, R, t, pulls)
+    k, mode = quiet + 1, SUMS  # rounds to the next check, and how they are made
+    if every_round and laws.has_words(law) and quiet > 0 and min(last_by_pulls, last_by_recording) >= LANES:
+        k, mode = 1, WORDS
     while True:
         last = min(last_by_pulls, last_by_recording)
         if R + k > last:  # the rounds up to `last` hold no event, so they are over
@@ -126,9 +135,11 @@ def _run_one(
         elif mode == WORDS:
             if word_rounds == LANES:
                 state = draw_words(law, order, arm_of, n, t, scratch.counts, state)
-                W_end, word_rounds = schedules.threshold(schedule, np.float64(R + LANES)), 0
+                W_end, word_rounds = width(schedule, unit, scratch.widths, R + LANES), 0
             until = word_rounds + 1
-            if G <= W:  # else the arms that are left may be settled in the very next round
+            if R == 0:
+                until = min(1 + quiet, LANES)
+            elif G <= W:  # else the arms that are left may be settled in the very next round
                 until = min(1 + first_suspect(scratch.counts, order, total, n, constraints, count, word_rounds, W, W_end), LANES)
             advance(total, order, scratch.counts, n, word_rounds, until)
             k, word_rounds = until - word_rounds, until
@@ -141,16 +152,18 @@ def _run_one(
         if merging and R == 0 and k > 1:  # round 1 is over, without an event
             _merge_all(part)
         R, t, pulls = R + k, t + k * per_round, pulls + n * k * per_round
-        count, G = constrain(constraints, total, part.open_sizes, n)
-        W = W_end if mode == WORDS and word_rounds == LANES else schedules.threshold(schedule, np.float64(R)) / unit
-        event = G > W or R == 1
+        W = width(schedule, unit, scratch.widths, R)
+        if every_round:  # else rounds are so long that each is likely to hold an event
+            count, G = constrain(constraints, total, part.open_sizes, n)
+        event = not every_round or G > W or R == 1
         if event:
             n, supplied = settle_round(scratch, part, n, W, R, merging)
             missing -= supplied
             if missing == 0:
                 return True, R, pulls
-            count, G = constrain(constraints, total, part.open_sizes, n)
-        if event or not every_round:
+            if every_round:
+                count, G = constrain(constraints, total, part.open_sizes, n)
+            budget = -1.0
             per_round, last_by_pulls, last_by_recording = _last_rounds(law, schedule, setting.max_pulls, n, R, t, pulls)
         k, mode = 1, SUMS
         if word_rounds < LANES:
@@ -160,13 +173,25 @@ def _run_one(
                 mode = DUEL
                 continue
             k = 1 + sure_rounds(W - G, laws.spread(law))
-            budget = pair_budget(law, n, setting.skip_error, jumps + 1)
+            if budget < 0.0 or jumps >= FIRST_JUMPS:
+                budget = pair_budget(law, n, setting.skip_error, jumps + 1)
             reach = (W - G) * (W - G) / budget  # about the length that bound 2 certifies when means are close
             if max(k - 1, reach) < WORTH_A_JUMP and laws.has_words(law) and min(last_by_pulls, last_by_recording) >= R + LANES:
                 k, mode = 1, WORDS
             elif 4.0 * reach > k:
                 jumps += 1
                 k = max(k, 1 + longest_jump(law, schedule, constraints, count, order, arm_of, total, n, R, W, G, budget))
+
+
+@inlined
+def width(schedule: Any, unit: float, widths: NDArray[np.float64], R: int) -> float:
+    """Return W(R) in law units, from the table if it is there."""
+    if widths.size <= R:
+        return schedules.threshold(schedule, np.float64(R)) / unit
+    W = widths[R]
+    if W != W:
+        W = widths[R] = schedules.threshold(schedule, np.float64(R)) / unit
+    return W
 
 
 @inlined

@@ -27,7 +27,7 @@ from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.streams import State, next_word, uniform
 from rai_sim.engine.vectors import compare_random_bytes
 
-_0, _1, _8, _11, _56 = (np.uint64(v) for v in (0, 1, 8, 11, 56))
+_0, _1, _8, _11, _55, _56 = (np.uint64(v) for v in (0, 1, 8, 11, 55, 56))
 _LAYER = np.uint64(0xFF)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _TO_UNIT = 2.0**-53
@@ -36,8 +36,8 @@ _ZIGGURAT_AREA = 0.00492867323399
 #: From this variance on binomials are drawn from the normal density; its edge in standard deviations; the share of tries beyond it, and
 #: the area under each tail's density, over that of exp(B), in standard deviations.
 _NEARLY_NORMAL = 72.0
-_EDGE = 3.3
-_TAILS = 1.0 / 512.0
+_EDGE = 3.0
+_TAILS = 1.0 / 160.0
 _TAIL_AREA = 0.5 * _TAILS / (1.0 - _TAILS) * math.sqrt(2.0 * math.pi)
 _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 
@@ -58,23 +58,32 @@ _HEIGHTS = np.exp(-0.5 * _EDGES**2)
 _STIRLING = np.array([0.0] + [math.lgamma(n + 1) - (n + 0.5) * math.log(n) + n - _HALF_LOG_2PI for n in range(1, 16)])
 
 
-@kernel
+@inlined
 def normal(state: State) -> tuple[float, State]:
     """Return a standard normal."""
+    word, state = next_word(state)
+    layer = word & _LAYER
+    x = ((word >> _11) * _TO_UNIT) * _EDGES[layer]
+    if x >= _EDGES[layer + _1]:
+        x, state = _normal_undecided(x, layer, state)
+    return math.copysign(x, np.float64(np.int64(word << _55))), state
+
+
+@kernel
+def _normal_undecided(x: float, layer: np.uint64, state: State) -> tuple[float, State]:
+    """Decide about a try outside a layer's inner rectangle, and make others until one is accepted; return its absolute value."""
     while True:
+        if x < _EDGES[layer + _1]:
+            return x, state
+        if layer == _0:
+            return _normal_tail(state)
+        u, state = uniform(state)
+        low, high = _HEIGHTS[layer], _HEIGHTS[layer + _1]
+        if low + u * (high - low) < math.exp(-0.5 * x * x):
+            return x, state
         word, state = next_word(state)
         layer = word & _LAYER
         x = ((word >> _11) * _TO_UNIT) * _EDGES[layer]
-        negative = (word >> _8) & _1
-        if x >= _EDGES[layer + _1]:
-            if layer == _0:
-                x, state = _normal_tail(state)
-            else:
-                u, state = uniform(state)
-                low, high = _HEIGHTS[layer], _HEIGHTS[layer + _1]
-                if low + u * (high - low) >= math.exp(-0.5 * x * x):
-                    continue
-        return x * (1.0 - 2.0 * np.float64(negative)), state  # a branch would be mispredicted half of the time
 
 
 @kernel
@@ -176,78 +185,113 @@ def _binomial_rejection(k: int, p: float, state: State) -> tuple[int, State]:
             return int(x), state
 
 
-@kernel
+@inlined
 def _binomial_normal(k: int, p: float, state: State) -> tuple[int, State]:
-    """Rejection from the normal density of the same mean and variance; k p (1 - p) >= 72, p <= 1/2.
+    """Rejection from a skewed normal density; k p (1 - p) >= 72, p <= 1/2.
 
-    Let f be the probabilities over their largest, and spread each over a cell of length 1. Within 3.3 standard deviations (`_EDGE`) of the
-    mean f <= exp(B - z^2/2), B as computed below; outside, probabilities fall at least as fast as at the edge, f being log-concave, and
-    exponential tails lie above them (`_tail`). One try in 512 (`_TAILS`) is made in the tails, which suffices for that.
+    Let s be the standard deviation and f the probabilities times s sqrt(2 pi), each spread over a cell of length 1. A normal z stands for
+    the point k p + s (z + g (z^2 - 1)), g = (1 - 2 p) / (6 s), whose law has the binomial's skewness (Cornish and Fisher), so that f
+    exp(z^2/2) (1 + 2 g z), which has to be bounded, is 1 up to terms in 1/s^2 and up to the difference between a cell's middle and its
+    outer end, 1/2 z/s. For |z| <= 3 (`_EDGE`) it is at most exp(B) with B = 1.5/s + 2/s^2; the tests find less than 1.5/s + 0.7/s^2
+    wherever they look. Beyond the edges probabilities fall at least as fast as at the edge, f being log-concave, and exponential tails lie
+    above them (`_tail`); one try in 160 (`_TAILS`) is made there, which suffices for that.
 
-    B. With d the distance from the mean, s the standard deviation and h as in `_rough_height`, h(z) >= z^2/2 - z^3/6 gives log f <=
-    -d^2/(2 s^2) + (q - p) d^3 / (6 s^4) to the right of the mean; the factor sqrt(ab / (x (k - x))), a = k p and b = k - a, adds -log(1 -
-    v)/2 <= v/(2 (1 - v)) with v = (q - p) |d|/s^2 + d^2/(a b) to the left. A cell's outer end is 1/2 farther out, which makes a difference
-    of (|d| + 1/4) / (2 s^2).
-    Stirling's errors and the mode's distance from the mean, all of order 1/s^2, add up to less than 3/s^2.
+    Most tries are decided by the bounds of `_log_height`.
+    """
+    u, state = uniform(state)
+    z, state = normal(state)
+    x, lower, _width = _log_height(k, p, z)
+    if _TAILS <= u < 1.0 + lower and abs(z) <= _EDGE:
+        return int(x), state
+    return _binomial_undecided(k, p, u, z, state)
 
-    Most tries are decided by a lower bound of log f without a logarithm: the terms of h after the cube are at most z^4/9 for |z| <= 0.4.
+
+@inlined
+def _log_height(k: int, p: float, z: float) -> tuple[float, float, float]:
+    """Return z's place, a lower bound of log(f exp(z^2/2 - B) (1 + 2 g z)) there, |z| <= 3, and how far above it the truth may be.
+
+    By Stirling's formula log f = -a h(d/a) - b h(-d/b) - log(x/a (k - x)/b)/2 - (1/x + 1/(k - x) - 1/k)/12 and less than 0.02/s^4, where d
+    is the distance of x from the mean a = k p, b = k - a, and h(z) = (1 + z) log(1 + z) - z = z^2/2 - z^3/6 + z^4/12 - ..; |d| <= 0.4 a. Of
+    each part the terms up to 1/s^2 are taken; with d in units of s from here on, the next ones of h are at most 0.08 |d|^5 / s^3, those of
+    the second part 0.52 |d|^3 / s^3, of the third 0.28 |d| / s^3, and of log(1 + 2 g z) 0.4 |2 g z|^3.
     """
     q = 1.0 - p
-    variance = k * p * q
-    inverse, sd, mean, skew = 1.0 / variance, math.sqrt(variance), k * p, q - p
-    farthest = _EDGE * sd + 0.5
-    cubic = skew * inverse * inverse * (1.0 / 6.0)
-    v = farthest * inverse * (skew + farthest / k)
-    B = max(cubic * farthest * farthest * farthest, 0.5 * v / (1.0 - v)) + (0.5 * farthest + 3.2) * inverse
-    quartic = (1.0 / 9.0) * (p * p * p + q * q * q) * inverse * inverse * inverse
-    while True:
-        u, state = uniform(state)
-        if u < _TAILS:
-            x, accepted, state = _tail(np.float64(k), p, sd, B, state)
-            if accepted:
-                return int(x), state
-            continue
-        z, state = normal(state)
-        if abs(z) > _EDGE:
-            continue
-        x = np.floor(mean + sd * z + 0.5)
-        d = x - mean
-        d2 = d * d
-        level = 0.5 * (z * z - d2 * inverse) - B
-        u = (u - _TAILS) * (1.0 / (1.0 - _TAILS))
-        if u < 1.0 + level + d * (cubic * d2 - 0.5 * skew * inverse) - quartic * d2 * d2 - inverse:
-            return int(x), state
-        if math.log(u) <= log_pmf_ratio(x, np.float64(k), p) + 0.5 * z * z - B:
-            return int(x), state
+    pq, mean = p * q, k * p
+    variance = k * pq
+    inverse, sd = 1.0 / variance, math.sqrt(variance)
+    each = sd * inverse
+    tilt = (q - p) * each
+    x = np.floor(mean + sd * (z + (1.0 / 6.0) * tilt * (z * z - 1.0)) + 0.5)
+    d = (x - mean) * each
+    d2, v, size = d * d, (1.0 / 3.0) * tilt * z, abs(d)
+    second = d2 * (0.5 * pq - (1.0 / 12.0 - 0.25 * pq) * d2) - (1.0 / 12.0) * (1.0 - pq) - 2.0
+    middle = 0.5 * (z * z - d2) + tilt * d * ((1.0 / 6.0) * d2 - 0.5) + 0.25 * tilt * tilt * d2 + v - 0.5 * v * v
+    error = inverse * each * (size * (d2 * (0.08 * d2 + 0.55) + 0.3) + 0.3) + 0.4 * abs(v) * v * v + 1e-9
+    return x, middle - 1.5 * each + inverse * second - error, 2.0 * error
 
 
 @kernel
-def _tail(k: float, p: float, sd: float, B: float, state: State) -> tuple[float, bool, State]:
+def _binomial_undecided(k: int, p: float, u: float, z: float, state: State) -> tuple[int, State]:
+    """Decide about a try of `_binomial_normal`, and make others until one is accepted."""
+    while True:
+        if u < _TAILS:
+            x, accepted, state = _tail(np.float64(k), p, state)
+            if accepted:
+                return int(x), state
+        elif abs(z) <= _EDGE:
+            x, lower, width = _log_height(k, p, z)
+            level = (u - _TAILS) * (1.0 / (1.0 - _TAILS))
+            least = math.exp(lower)
+            # exp(w) <= 1 + 1.2 w for w <= 0.3, and the widest band is narrower
+            if level <= least or (level < least * (1.0 + 1.2 * width) and math.log(level) <= _exact_log_height(x, np.float64(k), p, z)):
+                return int(x), state
+        u, state = uniform(state)
+        z, state = normal(state)
+
+
+@inlined
+def _log_envelope(sd: float) -> float:
+    """Return B of `_binomial_normal`."""
+    return (1.5 + 2.0 / sd) / sd
+
+
+@kernel
+def _exact_log_height(x: float, k: float, p: float, z: float) -> float:
+    """Return what `_log_height` bounds."""
+    sd = math.sqrt(k * (p * (1.0 - p)))
+    return scaled_log_binomial(x, k, p) + 0.5 * z * z + math.log1p((1.0 - 2.0 * p) / (3.0 * sd) * z) - _log_envelope(sd)
+
+
+@kernel
+def _tail(k: float, p: float, state: State) -> tuple[float, bool, State]:
     """Try a place beyond the edge, on either side, from an exponential density; return it and whether it is accepted."""
     u, state = uniform(state)
     v, state = uniform(state)
     w, state = uniform(state)
-    mean, far = k * p, _EDGE * sd
-    odds = p / (1.0 - p)
-    if u < 0.5:  # the rate at which probabilities fall, from the edge's own cell to the next one out
-        edge = np.floor(mean + far + 0.5)
-        rate = -math.log((k - edge) / (edge + 1.0) * odds)
-    else:
-        edge = np.floor(mean - far + 0.5)
-        rate = -math.log(edge / (k - edge + 1.0) / odds)
+    side = 1.0 if u < 0.5 else -1.0
+    far, rate, height = tail_envelope(k, p, side)
     beyond = -math.log(1.0 - v) / rate
-    y = far + beyond
-    x = np.floor(mean + (y if u < 0.5 else -y) + 0.5)
+    x = np.floor(k * p + side * (far + beyond) + 0.5)
     if x < 0.0 or x > k:
         return x, False, state
-    height = math.log(rate * sd * _TAIL_AREA) + B - rate * beyond
-    return x, math.log(w) + height <= log_pmf_ratio(x, k, p), state
+    return x, math.log(w) + height - rate * beyond <= scaled_log_binomial(x, k, p), state
 
 
 @kernel
-def log_pmf_ratio(x: float, k: float, p: float) -> float:
-    """Return log(f(x) / f(mode)), f the probabilities of Binomial(k, p)."""
-    return log_binomial(x, k, p) - log_binomial(np.floor((k + 1.0) * p), k, p)
+def tail_envelope(k: float, p: float, side: float) -> tuple[float, float, float]:
+    """Return where the right (side 1) or left (-1) tail begins, from the mean; the rate at which its density falls; its log at the edge."""
+    mean, sd = k * p, math.sqrt(k * (p * (1.0 - p)))
+    far = sd * _EDGE + side * (1.0 - 2.0 * p) * ((_EDGE * _EDGE - 1.0) / 6.0)
+    edge = np.floor(mean + side * far + 0.5)  # the rate is that from the edge's own cell to the next one out
+    odds = p / (1.0 - p)
+    rate = -math.log((k - edge) / (edge + 1.0) * odds) if side > 0.0 else -math.log(edge / (k - edge + 1.0) / odds)
+    return far, rate, math.log(rate * sd * _TAIL_AREA) + _log_envelope(sd)
+
+
+@kernel
+def scaled_log_binomial(x: float, k: float, p: float) -> float:
+    """Return log P(Binomial(k, p) = x) and log(s sqrt(2 pi)), s the standard deviation."""
+    return log_binomial(x, k, p) + 0.5 * math.log(k * (p * (1.0 - p))) + _HALF_LOG_2PI
 
 
 @kernel

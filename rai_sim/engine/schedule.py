@@ -26,3 +26,8 @@ def pulls_after(schedule: Any, R: float) -> float:
 def threshold(schedule: Any, R: float) -> float:
     """Return W(R) = t_R w_R, in sums of rewards: an arm beats another when its sum is larger by more than this."""
     _no_python_version("threshold", schedule)
+
+
+def threshold_after(schedule: Any, R0: float, W0: float, R: float) -> float:
+    """Return a lower bound of W(R), R0 <= R <= 2 R0, from W0 <= W(R0): close, without a logarithm; for schedules of every round."""
+    _no_python_version("threshold_after", schedule)

@@ -16,13 +16,14 @@ must then be raised, the reference hashes in the tests renewed, and the README t
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.engine.jit import inlined, kernel
-from rai_sim.engine.vectors import address_of
+from rai_sim.engine.vectors import address_of, seed_four
 
 #: The numbers a (seed, replication) pair stands for. Raised when they change.
 STREAM_VERSION = 1
@@ -40,9 +41,14 @@ _41, _45 = np.uint64(41), np.uint64(45)
 _TO_UNIT = 2.0**-53
 
 
+@lru_cache(maxsize=16)
+def _hashed(seed: int) -> NDArray[np.uint64]:
+    return np.random.SeedSequence(seed).generate_state(2, np.uint64).astype(np.uint64)
+
+
 def stream_key(seed: int) -> NDArray[np.uint64]:
     """Return the (2,) uint64 Philox key that `seed` is hashed to."""
-    return np.random.SeedSequence(seed).generate_state(2, np.uint64).astype(np.uint64)
+    return _hashed(seed).copy()
 
 
 @kernel
@@ -56,9 +62,9 @@ def _multiply(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
 
 
 @kernel
-def philox(counter0: np.uint64, counter1: np.uint64, key0: np.uint64, key1: np.uint64) -> Words:
-    """Return the Philox4x64-10 block of counter (counter0, counter1, 0, 0)."""
-    c0, c1, c2, c3 = counter0, counter1, _0, _0
+def philox(counter: np.uint64, key0: np.uint64, key1: np.uint64) -> Words:
+    """Return the Philox4x64-10 block of counter (counter, 0, 0, 0)."""
+    c0, c1, c2, c3 = counter, _0, _0, _0
     for _ in range(10):
         h0, l0 = _multiply(_M0, c0)
         h1, l1 = _multiply(_M1, c2)
@@ -76,11 +82,10 @@ def new_generators() -> NDArray[np.uint64]:
 @kernel
 def replication_stream(key: NDArray[np.uint64], replication: int, generators: NDArray[np.uint64]) -> State:
     """Return the state at which a replication's stream begins; it uses `generators`, which must outlive it."""
-    for i in range(4):
-        words = philox(np.uint64(replication), np.uint64(i + 1), key[0], key[1])
-        generators[i], generators[4 + i], generators[8 + i], generators[12 + i] = words
-    s0, s1, s2, s3 = philox(np.uint64(replication), _0, key[0], key[1])
-    return s0, s1, s2, s3, address_of(generators)
+    address = address_of(generators)
+    seed_four(address, np.uint64(replication), key[0], key[1])
+    s0, s1, s2, s3 = philox(np.uint64(replication), key[0], key[1])
+    return s0, s1, s2, s3, address
 
 
 @inlined

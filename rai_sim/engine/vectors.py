@@ -112,6 +112,42 @@ def _four_words(builder: Any, s: list[Any]) -> Any:
     return word
 
 
+def _philox_product(builder: Any, factor: int, value: Any) -> tuple[Any, Any]:
+    """Return the high and low words of the products, from products of 32-bit halves, for which processors have an instruction."""
+    low_half, half = _constant(_FOUR, [2**32 - 1] * 4), _constant(_FOUR, [32] * 4)
+    al, ah = (_constant(_FOUR, [part] * 4) for part in (factor % 2**32, factor >> 32))
+    bl, bh = builder.and_(value, low_half), builder.lshr(value, half)
+    lowest = builder.mul(al, bl)
+    mid = builder.add(builder.mul(ah, bl), builder.lshr(lowest, half))
+    low_mid = builder.add(builder.mul(al, bh), builder.and_(mid, low_half))
+    high = builder.add(builder.add(builder.mul(ah, bh), builder.lshr(mid, half)), builder.lshr(low_mid, half))
+    return high, builder.or_(builder.shl(low_mid, half), builder.and_(lowest, low_half))
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _seed_four(typing_context: Any, generators: Any, counter: Any, key0: Any, key1: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        address, counter, *keys = arguments
+        key = [_everywhere(builder, word, _FOUR) for word in keys]
+        step = [_constant(_FOUR, [word] * 4) for word in (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)]
+        zero = _constant(_FOUR, [0] * 4)
+        c = [_everywhere(builder, counter, _FOUR), _constant(_FOUR, [1, 2, 3, 4]), zero, zero]
+        for _round in range(10):
+            h0, l0 = _philox_product(builder, 0xD2E7470EE14C6C93, c[0])
+            h1, l1 = _philox_product(builder, 0xCA5A826395121157, c[2])
+            c = [builder.xor(builder.xor(h1, c[1]), key[0]), l1, builder.xor(builder.xor(h0, c[3]), key[1]), l0]
+            key = [builder.add(word, by) for word, by in zip(key, step, strict=True)]
+        for i in range(4):
+            _store(builder, c[i], address, 32 * i)
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, types.uint64, types.uint64, types.uint64), generate
+
+
+#: Set the states of the four generators at an address to the Philox4x64-10 blocks of counters (counter, 1..4, 0, 0) under a key.
+seed_four = cast(Callable[[np.uint64, np.uint64, np.uint64, np.uint64], None], _seed_four)
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def _compare_random_bytes(typing_context: Any, generators: Any, byte: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
