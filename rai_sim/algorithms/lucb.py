@@ -16,8 +16,11 @@ from numpy.typing import NDArray
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.engine import law as laws
 from rai_sim.engine.blocks import Block, Setting
+from rai_sim.engine.certificates import Constraints, new_constraints
 from rai_sim.engine.faults import MOST_PULLS, NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS, report
 from rai_sim.engine.jit import borrowed, driver, inlined, kernel
+from rai_sim.engine.lucb_corridors import Corridors, new_corridors, open_corridors, stay_inside
+from rai_sim.engine.lucb_in_step import all_in_step, run_in_step
 from rai_sim.engine.lucb_rounds import Ranking, close_ranks, compute_bounds, find_opponents, mend, new_ranking, settle_and_choose
 from rai_sim.engine.partition import Partition, new_partition, open_partition, record_outcome
 from rai_sim.engine.ranking import merge_sort
@@ -58,19 +61,27 @@ class LUCB(Algorithm):
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""
         N, m = setting.cluster_of.size, setting.sizes.size
         scale = math.pi**2 * N / (3.0 * setting.delta)
-        _run_block(law, scale, self.as_printed, setting, first, block, new_ranking(N, m), new_partition(setting))
+        _run_block(
+            law, scale, self.as_printed, setting, first, block, new_ranking(N, m), new_corridors(N), new_partition(setting),
+            new_constraints(N, m),
+        )  # fmt: skip
+
+
+#: Rounds that must have had the same picks before a longer stretch of them is worth looking for (measured).
+_SAME_BEFORE_A_TRY = 3
 
 
 @driver
 def _run_block(
-    law: Any, scale: float, as_printed: bool, setting: Setting, first: int, block: Block, ranking: Ranking, part: Partition
-) -> None:
+    law: Any, scale: float, as_printed: bool, setting: Setting, first: int, block: Block, ranking: Ranking, corridors: Corridors,
+    part: Partition, constraints: Constraints,
+) -> None:  # fmt: skip
     """Run len(block.pulls) replications, indices from `first` on; scale is pi^2 N / (3 delta)."""
     law, setting, block = borrowed(law), borrowed(setting), borrowed(block)
-    ranking, part = borrowed(ranking), borrowed(part)
+    ranking, corridors, part, constraints = borrowed(ranking), borrowed(corridors), borrowed(part), borrowed(constraints)
     for b in range(block.pulls.size):
         state = replication_stream(setting.key, first + b)
-        finished, R, pulls = _run_one(law, scale, as_printed, setting, ranking, part, block.fault, state)
+        finished, R, pulls = _run_one(law, scale, as_printed, setting, ranking, corridors, part, constraints, block.fault, state)
         if block.fault[0] != NONE:
             return
         record_outcome(block, b, part, setting.cluster_of, finished, R, pulls)
@@ -78,8 +89,8 @@ def _run_block(
 
 @kernel
 def _run_one(
-    law: Any, scale: float, as_printed: bool, setting: Setting, s: Ranking, part: Partition,
-    fault: NDArray[np.int64], state: State,
+    law: Any, scale: float, as_printed: bool, setting: Setting, s: Ranking, corridors: Corridors, part: Partition,
+    constraints: Constraints, fault: NDArray[np.int64], state: State,
 ) -> tuple[bool, int, int]:  # fmt: skip
     """Run one replication; return whether it finished, its rounds and its pulls."""
     n, unit, available = s.order.size, laws.unit(law), np.float64(laws.pulls_available(law))
@@ -89,10 +100,12 @@ def _run_one(
     if n > most:
         return False, 0, 0
     state = _first_pulls(law, s, state)
-    R, pulls = 0, n
+    R, pulls, jumps, last_picks, same = 0, n, 0, 0, 0
+    in_step = all_in_step(s, part, n, as_printed)
     while True:
         R += 1
-        compute_bounds(s, n, math.log(scale * R * R * R), unit)
+        log_term = math.log(scale * R * R * R)
+        compute_bounds(s, n, log_term, unit)
         find_opponents(s, n, part.open_sizes, as_printed)
         settled, supplied, picks = settle_and_choose(s, part, n, R, as_printed)
         missing -= supplied
@@ -102,20 +115,51 @@ def _run_one(
             return True, R, pulls
         if settled > 0:
             n = close_ranks(s, n, picks)
+            in_step = False
         if picks > most - pulls:
             if setting.max_pulls < 0:
                 report(fault, TOO_MANY_PULLS, 0, 0)
             return False, R, pulls
+        if in_step and settled == 0:
+            rounds = int(min(np.float64((most - pulls) // n), available - s.taken[0]))
+            if rounds > 0:
+                k, jumps, state = run_in_step(
+                    law, scale, setting.skip_error, s, corridors.words, part, constraints, n, R, rounds, jumps, state
+                )
+                R, pulls = R + k - 1, pulls + k * n
+                mend(s, n)
+                continue
+        room, these_picks = available, 0
         for j in range(picks):
             x = s.picks[j]
-            if s.taken[x] >= available:
-                report(fault, RECORDING_RAN_OUT, s.arm_of[s.order[x]], int(s.taken[x]) + 1)
-                return False, R, pulls
-            s.total[x], state = laws.one_pull(law, s.arm_of[s.order[x]], s.total[x], int(s.taken[x]), state)
-            s.taken[x] += 1.0
+            room = min(room, available - s.taken[x])
+            these_picks += (s.order[x] + 1) * (s.order[x] + 1)  # likely another number for other arms
+        k = 0
+        same = same + 1 if these_picks == last_picks and settled == 0 else 0
+        if same >= _SAME_BEFORE_A_TRY:
+            k = open_corridors(
+                corridors, s, n, picks, part.open_sizes, as_printed, log_term, unit, R, int(min(room, (most - pulls) // picks))
+            )
+        last_picks = these_picks
+        if k > 1:
+            k, jumps, state = stay_inside(law, corridors, s, picks, k, setting.skip_error, jumps, state)
+        else:
+            k = 1
+            for j in range(picks):
+                x = s.picks[j]
+                if s.taken[x] >= available:
+                    report(fault, RECORDING_RAN_OUT, s.arm_of[s.order[x]], int(s.taken[x]) + 1)
+                    return False, R, pulls
+                s.total[x], state = laws.one_pull(law, s.arm_of[s.order[x]], s.total[x], int(s.taken[x]), state)
+        for j in range(picks):
+            x = s.picks[j]
+            s.taken[x] += k
             s.mean[x] = s.total[x] / s.taken[x]
-        pulls += picks
+        R += k - 1
+        pulls += k * picks
         mend(s, n)
+        if settled > 0:
+            in_step = all_in_step(s, part, n, as_printed)
 
 
 @inlined

@@ -64,80 +64,90 @@ def compute_bounds(s: Ranking, n: int, log_term: float, unit: float) -> None:
 
 @inlined
 def find_opponents(s: Ranking, n: int, open_sizes: NDArray[np.int64], as_printed: bool) -> None:
-    """Find, for each cluster, the arms that attain L_i and U_i; among equals the first in the ranking."""
-    best, p0, least = -1, 0, np.inf
-    for i in range(open_sizes.size):
+    """Find each cluster's weakest and strongest arms, and those that attain L_i and U_i; among equals the first in the ranking."""
+    m, p1 = open_sizes.size, np.uint64(0)
+    for i in range(m):
+        p0 = p1
+        p1 += np.uint64(open_sizes[i])
+        weakest, strongest, low, high = np.int64(-1), np.int64(-1), np.inf, -np.inf
+        for x in range(p0, p1):
+            lcb, ucb = s.lcb[x], s.ucb[x]
+            if lcb < low:
+                weakest, low = np.int64(x), lcb
+            if ucb > high:
+                strongest, high = np.int64(x), ucb
+        s.roles[WEAKEST, i], s.roles[STRONGEST, i] = weakest, strongest
+    best = -1
+    for i in range(m):
         s.roles[LEAST, i] = best
-        if as_printed:
-            best, least = -1, np.inf  # only cluster i itself will count for cluster i + 1
-        for x in range(p0, p0 + open_sizes[i]):
-            if s.lcb[x] < least:
-                best, least = x, s.lcb[x]
-        p0 += open_sizes[i]
-    best, greatest = -1, -np.inf
-    for i in range(open_sizes.size - 1, -1, -1):
+        x_i = s.roles[WEAKEST, i]
+        if as_printed or best < 0 or (x_i >= 0 and s.lcb[x_i] < s.lcb[best]):
+            best = x_i  # as printed, only cluster i itself counts for cluster i + 1
+    best = -1
+    for i in range(m - 1, -1, -1):
         s.roles[GREATEST, i] = best
-        if as_printed:
-            best, greatest = -1, -np.inf
-        for x in range(p0 - 1, p0 - 1 - open_sizes[i], -1):
-            if s.ucb[x] >= greatest:
-                best, greatest = x, s.ucb[x]
-        p0 -= open_sizes[i]
+        x_i = s.roles[STRONGEST, i]
+        if as_printed or best < 0 or (x_i >= 0 and s.ucb[x_i] >= s.ucb[best]):
+            best = x_i
 
 
 @inlined
 def settle_and_choose(s: Ranking, part: Partition, n: int, R: int, as_printed: bool) -> tuple[int, int, int]:
     """Judge all arms against the opening partition; return the arms settled, the outputs they supply and the picks.
 
-    Settled arms keep their ranks until `close_ranks`; none of them is a pick.
+    An arm is settled if its gap max(UCB - L_i, U_i - LCB) is negative. Settled arms keep their ranks until `close_ranks`; none of them is a
+    pick.
     """
-    number, settled, supplied, p1 = 0, 0, 0, 0
+    number, settled, supplied, p1 = 0, 0, 0, np.uint64(0)
     for i in range(part.open_sizes.size):
         p0 = p1
-        p1 += part.open_sizes[i]
+        p1 += np.uint64(part.open_sizes[i])
         least, greatest = s.roles[LEAST, i], s.roles[GREATEST, i]
         L, U = np.inf, -np.inf
         if least >= 0:
             L = s.lcb[least]
         if greatest >= 0:
             U = s.ucb[greatest]
-        nearest, weakest, strongest = -1, -1, -1
-        small_gap, low, high = np.inf, np.inf, -np.inf
-        before = settled
+        nearest, small_gap = np.int64(-1), np.inf
         for x in range(p0, p1):
-            lcb, ucb = s.lcb[x], s.ucb[x]
-            if lcb > U and ucb < L:
-                s.settled[x] = True
-                settled += 1
-                continue
-            gap = max(ucb - L, U - lcb)
+            gap = max(s.ucb[x] - L, U - s.lcb[x])
             if gap < small_gap:
-                nearest, small_gap = x, gap
-            if lcb < low:
-                weakest, low = x, lcb
-            if ucb > high:
-                strongest, high = x, ucb
-        if settled > before:
+                nearest, small_gap = np.int64(x), gap
+        if small_gap < 0.0:
+            nearest, small_gap, weakest, strongest, low, high = np.int64(-1), np.inf, np.int64(-1), np.int64(-1), np.inf, -np.inf
             for x in range(p0, p1):
-                if s.settled[x]:
+                gap = max(s.ucb[x] - L, U - s.lcb[x])
+                if gap < 0.0:
+                    s.settled[x] = True
+                    settled += 1
                     supplied += settle_arm(part, i, s.arm_of[s.order[x]], R)
+                    continue
+                if gap < small_gap:
+                    nearest, small_gap = np.int64(x), gap
+                if s.lcb[x] < low:
+                    weakest, low = np.int64(x), s.lcb[x]
+                if s.ucb[x] > high:
+                    strongest, high = np.int64(x), s.ucb[x]
+            s.roles[WEAKEST, i], s.roles[STRONGEST, i] = weakest, strongest
         s.roles[NEAREST, i] = -1
         if part.found[i] < part.required[i]:
             s.roles[NEAREST, i] = nearest
-            s.roles[WEAKEST, i] = nearest if as_printed or p1 == n else weakest
-            s.roles[STRONGEST, i] = nearest if as_printed or p0 == 0 else strongest
+            if as_printed or p1 == np.uint64(n):
+                s.roles[WEAKEST, i] = nearest
+            if as_printed or p0 == np.uint64(0):
+                s.roles[STRONGEST, i] = nearest
             for role in range(ROLES):
-                x = s.roles[role, i]
-                if x >= 0 and not s.chosen[x]:
-                    s.chosen[x] = True
-                    s.picks[number] = x
+                y = s.roles[role, i]
+                if y >= 0 and not s.chosen[y]:
+                    s.chosen[y] = True
+                    s.picks[number] = y
                     number += 1
     kept = 0
     for j in range(number):  # a pick of one cluster may be an arm that another cluster settled, before or after
-        x = s.picks[j]
-        s.chosen[x] = False
-        s.picks[kept] = x
-        kept += not s.settled[x]
+        y = s.picks[j]
+        s.chosen[y] = False
+        s.picks[kept] = y
+        kept += not s.settled[y]
     return settled, supplied, kept
 
 
