@@ -68,7 +68,7 @@ class LUCB(Algorithm):
 
 
 #: Rounds that must have had the same picks before a longer stretch of them is worth looking for (measured).
-_SAME_BEFORE_A_TRY = 3
+_SAME_BEFORE_A_TRY = 5
 
 
 @driver

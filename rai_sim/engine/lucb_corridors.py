@@ -63,8 +63,8 @@ from rai_sim.engine.streams import State
 SLACK = 1e-13
 #: Certified stretches shorter than this are better walked by words, for laws that have them (measured).
 _WORTH_A_JUMP = 150.0
-#: Rounds for which corridors are tried first.
-_FIRST_LOOK = 32.0
+#: Rounds for which corridors are tried first, and then if there are none (measured).
+_FIRST_LOOK, _SECOND_LOOK = 64.0, 8.0
 #: Takes more off a bound than rounding can add to it.
 _CAUTION = 1.0 - 1e-9
 #: No certificate says more than this.
@@ -213,7 +213,7 @@ def narrow_corridors(k: Corridors, s: Ranking, n: int, picks: int, open_sizes: N
         least, greatest, v = s.roles[LEAST, i], s.roles[GREATEST, i], s.roles[NEAREST, i]
         if p0 < p1 < n:
             safe = _keep_border(k, s, picks, p1, slack)
-        for x in range(p0, p1):
+        for x in range(np.uint64(p0), np.uint64(p1)):
             if not _keep_unsettled(k, x, least, greatest, slack):
                 safe = False
         if v >= 0 and safe:
@@ -222,8 +222,8 @@ def narrow_corridors(k: Corridors, s: Ranking, n: int, picks: int, open_sizes: N
             if as_printed:
                 following = p1 + (open_sizes[i + 1] if i + 1 < open_sizes.size else 0)
             room = np.inf  # for the winner's bound, from arms outside of C
-            for x in range(previous, p0):
-                if x != least:
+            for x in range(np.uint64(previous), np.uint64(p0)):  # unsigned: no test for indices from the end
+                if x != np.uint64(least):
                     D = k.lcb_lo[x] - k.lcb_hi[least] - slack
                     if k.weight[x] == 0.0:
                         room = min(room, D)
@@ -233,8 +233,8 @@ def narrow_corridors(k: Corridors, s: Ranking, n: int, picks: int, open_sizes: N
                 k.up[least] = min(k.up[least], room)
             safe = safe and room > 0.0
             room = np.inf
-            for x in range(p1, following):
-                if x != greatest:
+            for x in range(np.uint64(p1), np.uint64(following)):
+                if x != np.uint64(greatest):
                     D = k.ucb_lo[greatest] - k.ucb_hi[x] - slack
                     if k.weight[x] == 0.0:
                         room = min(room, D)
@@ -247,8 +247,8 @@ def narrow_corridors(k: Corridors, s: Ranking, n: int, picks: int, open_sizes: N
                 weakest, strongest = s.roles[WEAKEST, i], s.roles[STRONGEST, i]
                 if not as_printed and p1 < n:
                     room = np.inf
-                    for x in range(p0, p1):
-                        if x != weakest:
+                    for x in range(np.uint64(p0), np.uint64(p1)):
+                        if x != np.uint64(weakest):
                             D = k.lcb_lo[x] - k.lcb_hi[weakest] - slack
                             if k.weight[x] == 0.0:
                                 room = min(room, D)
@@ -258,8 +258,8 @@ def narrow_corridors(k: Corridors, s: Ranking, n: int, picks: int, open_sizes: N
                     safe = safe and room > 0.0
                 if not as_printed and p0 > 0:
                     room = np.inf
-                    for x in range(p0, p1):
-                        if x != strongest:
+                    for x in range(np.uint64(p0), np.uint64(p1)):
+                        if x != np.uint64(strongest):
                             D = k.ucb_lo[strongest] - k.ucb_hi[x] - slack
                             if k.weight[x] == 0.0:
                                 room = min(room, D)
@@ -268,8 +268,8 @@ def narrow_corridors(k: Corridors, s: Ranking, n: int, picks: int, open_sizes: N
                     k.down[strongest] = min(k.down[strongest], room)
                     safe = safe and room > 0.0
                 if safe:
-                    for x in range(p0, p1):
-                        if x != v and not _keep_nearest(k, v, x, least, greatest, slack):
+                    for x in range(np.uint64(p0), np.uint64(p1)):
+                        if x != np.uint64(v) and not _keep_nearest(k, v, x, least, greatest, slack):
                             safe = False
         if not safe:
             return False
@@ -307,7 +307,7 @@ def open_corridors(
             if good > 0.0:
                 Q, looks = good, 100  # it was safe, and is set up again
             elif looks < 2:
-                Q = 4.0
+                Q = min(_SECOND_LOOK, np.float64(room))
             else:
                 return 0
             continue
