@@ -44,6 +44,15 @@ def pulls_of_mutant(
     problems, algorithm : str
         Python expressions in which the package is called `rai`; one row of pulls a problem is returned.
     """
+    environment = _mutant(folder, edits)
+    program = _PROGRAM.format(problems=", ".join(problems), algorithm=algorithm, delta=delta, replications=replications, seed=seed)
+    subprocess.run([sys.executable, "-c", program, str(folder / "pulls.npy")], check=True, env=environment, cwd=folder, timeout=300)
+    pulls: NDArray[np.int64] = np.load(folder / "pulls.npy")
+    return pulls
+
+
+def _mutant(folder: Path, edits: Sequence[tuple[str, str, str]]) -> dict[str, str]:
+    """Copy the package and change it; return the environment in which Python imports the copy."""
     package = Path(rai_sim.__file__).parent
     shutil.copytree(package, folder / "rai_sim", ignore=shutil.ignore_patterns("__pycache__"))
     for file, old, new in edits:
@@ -51,11 +60,7 @@ def pulls_of_mutant(
         text = path.read_text()
         assert text.count(old) == 1, f"{file} holds {old!r} {text.count(old)} times: bring the negative control up to date"
         path.write_text(text.replace(old, new))
-    program = _PROGRAM.format(problems=", ".join(problems), algorithm=algorithm, delta=delta, replications=replications, seed=seed)
-    environment = dict(os.environ, PYTHONPATH=str(folder), NUMBA_CACHE_DIR=str(folder / "cache"))
-    subprocess.run([sys.executable, "-c", program, str(folder / "pulls.npy")], check=True, env=environment, cwd=folder, timeout=300)
-    pulls: NDArray[np.int64] = np.load(folder / "pulls.npy")
-    return pulls
+    return dict(os.environ, PYTHONPATH=str(folder), NUMBA_CACHE_DIR=str(folder / "cache"))
 
 
 #: Skips one round longer than certified, one in each of the places where the round-robin loop decides how far it goes.
@@ -65,4 +70,51 @@ LENGTHENED_SKIP = (
     ("engine/round_robin.py", "until = min(1 + first_suspect(", "until = min(2 + first_suspect("),
     ("engine/duel.py", "            return rounds\n", "            return min(rounds + 1, LANES)\n"),
     ("engine/duel.py", "k = sure_rounds(D, spread)", "k = 1 + sure_rounds(D, spread)"),
+)
+
+_COMPARISON = """
+import sys
+from functools import partial
+sys.path.insert(0, sys.argv[2])
+import numpy as np
+from replay import draw_instance, lucb_length, run_kernel, run_known, run_twin
+from rai_sim import LUCB
+found = []
+for skips, bits, seed, count, gaps, most_arms in {runs}:
+    rng = np.random.default_rng(seed)
+    drawn = [draw_instance(rng, lucb_length, gaps, kinds=("bernoulli",), most_arms=most_arms) for _ in range(count)]
+    ours = partial(dict(sure=run_kernel, known=run_known)[skips], LUCB(), bits=bits)
+    found.append(sum(ours(i) != run_twin(LUCB(), i) for i in drawn if i.span == 1))
+np.save(sys.argv[1], found)
+"""
+
+
+def mismatches_of_mutant(
+    folder: Path, edits: Sequence[tuple[str, str, str]], runs: Sequence[tuple[str, bool, int, int, tuple[float, float], int]]
+) -> list[int]:
+    """Replay recordings of rewards 0 and 1 with LUCB in a copy of the package with some lines changed; count runs unlike the twin's.
+
+    Parameters
+    ----------
+    folder, edits
+        As in `pulls_of_mutant`.
+    runs : sequence of (skips, bits, seed, count, gaps, most_arms)
+        For each a number is returned. skips is "sure" (`replay.run_kernel`) or "known" (`replay.run_known`), bits as there, and the others
+        are for `replay.draw_instance`.
+    """
+    environment = _mutant(folder, edits)
+    program = _COMPARISON.format(runs=list(runs))
+    arguments = [sys.executable, "-c", program, str(folder / "found.npy"), str(Path(__file__).parent)]
+    subprocess.run(arguments, check=True, env=environment, cwd=folder, timeout=300)
+    found: list[int] = np.load(folder / "found.npy").tolist()
+    return found
+
+
+_EXIT = "if at >= up or at <= -down:\n            break\n    return "
+#: LUCB's jumps too long: a corridor left a pull ago, a sure bound 16 times as long, a budget of a thousandth, a round too many in step.
+LENGTHENED_LUCB = (
+    ("engine/lucb_corridors.py", _EXIT + "j", _EXIT + "min(j + 1, most)"),
+    ("engine/lucb_corridors.py", "step = int(min(H * _CAUTION / laws", "step = int(min(16.0 * H / laws"),
+    ("engine/lucb_corridors.py", "return 2.0 * laws.proxy(law)", "return 0.002 * laws.proxy(law)"),
+    ("engine/lucb_in_step.py", "k = min(sure + 1, rounds - made)", "k = min(sure + 2, rounds - made)"),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,15 @@ from numpy.typing import NDArray
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.engine import law as laws
 from rai_sim.engine.blocks import Block, Setting
+from rai_sim.engine.certificates import Constraints, new_constraints
 from rai_sim.engine.faults import MOST_PULLS, NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS, report
 from rai_sim.engine.jit import borrowed, driver, inlined, kernel
-from rai_sim.engine.partition import Partition, new_partition, open_partition, record_outcome, settle_arm
-from rai_sim.engine.ranking import repair
-from rai_sim.engine.streams import State, new_generators, replication_stream, shuffle
+from rai_sim.engine.lucb_corridors import Corridors, new_corridors, open_corridors, stay_inside
+from rai_sim.engine.lucb_in_step import all_in_step, run_in_step
+from rai_sim.engine.lucb_rounds import Ranking, close_ranks, compute_bounds, find_opponents, mend, new_ranking, settle_and_choose
+from rai_sim.engine.partition import Partition, new_partition, open_partition, record_outcome
+from rai_sim.engine.ranking import merge_sort
+from rai_sim.engine.streams import State, replication_stream, shuffle
 
 
 @dataclass(frozen=True)
@@ -55,48 +59,29 @@ class LUCB(Algorithm):
 
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""
-        scale = math.pi**2 * setting.cluster_of.size / (3.0 * setting.delta)
-        scratch = _new_scratch(setting.cluster_of.size, setting.sizes.size)
-        _run_block(law, scale, self.as_printed, setting, first, block, scratch, new_partition(setting))
+        N, m = setting.cluster_of.size, setting.sizes.size
+        scale = math.pi**2 * N / (3.0 * setting.delta)
+        _run_block(
+            law, scale, self.as_printed, setting, first, block, new_ranking(N, m), new_corridors(N), new_partition(setting),
+            new_constraints(N, m),
+        )  # fmt: skip
 
 
-class Scratch(NamedTuple):
-    """Memory of a block, O(N): by rank, by the replication's own label, and by cluster."""
-
-    order: NDArray[np.int64]  # by rank: label
-    mean: NDArray[np.float64]  # by rank: empirical mean
-    lcb: NDArray[np.float64]  # by rank
-    ucb: NDArray[np.float64]  # by rank
-    settled: NDArray[np.bool_]  # by rank: settled this round
-    chosen: NDArray[np.bool_]  # by rank: to be pulled this round
-    arm_of: NDArray[np.int64]  # by label: the caller's arm index
-    total: NDArray[np.float64]  # by label: sum of rewards
-    taken: NDArray[np.int64]  # by label: pulls
-    least: NDArray[np.int64]  # by cluster: rank that attains L_i, -1 if no arm is looked at
-    greatest: NDArray[np.int64]  # by cluster: rank that attains U_i, -1 if no arm is looked at
-    spare_order: NDArray[np.int64]
-    spare_mean: NDArray[np.float64]
-    generators: NDArray[np.uint64]
-
-
-def _new_scratch(N: int, m: int) -> Scratch:
-    return Scratch(
-        np.empty(N, np.int64), np.empty(N), np.empty(N), np.empty(N), np.empty(N, np.bool_), np.empty(N, np.bool_),
-        np.empty(N, np.int64), np.empty(N), np.empty(N, np.int64), np.empty(m, np.int64), np.empty(m, np.int64),
-        np.empty(N, np.int64), np.empty(N), new_generators(),
-    )  # fmt: skip
+#: Rounds that must have had the same picks before a longer stretch of them is worth looking for (measured).
+_SAME_BEFORE_A_TRY = 5
 
 
 @driver
 def _run_block(
-    law: Any, scale: float, as_printed: bool, setting: Setting, first: int, block: Block, scratch: Scratch, part: Partition
-) -> None:
+    law: Any, scale: float, as_printed: bool, setting: Setting, first: int, block: Block, ranking: Ranking, corridors: Corridors,
+    part: Partition, constraints: Constraints,
+) -> None:  # fmt: skip
     """Run len(block.pulls) replications, indices from `first` on; scale is pi^2 N / (3 delta)."""
     law, setting, block = borrowed(law), borrowed(setting), borrowed(block)
-    scratch, part = borrowed(scratch), borrowed(part)
+    ranking, corridors, part, constraints = borrowed(ranking), borrowed(corridors), borrowed(part), borrowed(constraints)
     for b in range(block.pulls.size):
-        state = replication_stream(setting.key, first + b, scratch.generators)
-        finished, R, pulls = _run_one(law, scale, as_printed, setting, scratch, part, block.fault, state)
+        state = replication_stream(setting.key, first + b, ranking.generators)
+        finished, R, pulls = _run_one(law, scale, as_printed, setting, ranking, corridors, part, constraints, block.fault, state)
         if block.fault[0] != NONE:
             return
         record_outcome(block, b, part, setting.cluster_of, finished, R, pulls)
@@ -104,151 +89,87 @@ def _run_block(
 
 @kernel
 def _run_one(
-    law: Any, scale: float, as_printed: bool, setting: Setting, s: Scratch, part: Partition,
-    fault: NDArray[np.int64], state: State,
+    law: Any, scale: float, as_printed: bool, setting: Setting, s: Ranking, corridors: Corridors, part: Partition,
+    constraints: Constraints, fault: NDArray[np.int64], state: State,
 ) -> tuple[bool, int, int]:  # fmt: skip
     """Run one replication; return whether it finished, its rounds and its pulls."""
-    n = s.order.size
+    n, unit, available = s.order.size, laws.unit(law), np.float64(laws.pulls_available(law))
     state = shuffle(s.arm_of, state)
     missing = open_partition(part, setting.sizes)
     most = setting.max_pulls if setting.max_pulls >= 0 else MOST_PULLS
     if n > most:
         return False, 0, 0
-    for x in range(n):
-        total, state = laws.one_pull(law, s.arm_of[x], 0.0, 0, state)
-        s.order[x], s.total[x], s.taken[x], s.mean[x] = x, total, 1, total
-    R, pulls = 0, n
+    state = _first_pulls(law, s, state)
+    R, pulls, jumps, last_picks, same = 0, n, 0, 0, 0
+    in_step = all_in_step(s, part, n, as_printed)
     while True:
         R += 1
-        repair(s.order, s.mean, n, s.spare_order, s.spare_mean)
-        _bounds(s, n, math.log(scale * R * R * R), laws.unit(law))
-        _opponents(s, n, part.open_sizes, as_printed)
-        _judge(s, n, part.open_sizes)
-        missing -= _choose_and_settle(s, n, part, R, as_printed)
+        log_term = math.log(scale * R * R * R)
+        compute_bounds(s, n, log_term, unit)
+        find_opponents(s, n, part.open_sizes, as_printed)
+        settled, supplied, picks = settle_and_choose(s, part, n, R, as_printed)
+        missing -= supplied
         if missing == 0:
+            for x in range(n):
+                s.settled[x] = False
             return True, R, pulls
-        wanted = 0
-        for x in range(n):
-            wanted += s.chosen[x]
-        if wanted > most - pulls:
+        if settled > 0:
+            n = close_ranks(s, n, picks)
+            in_step = False
+        if picks > most - pulls:
             if setting.max_pulls < 0:
                 report(fault, TOO_MANY_PULLS, 0, 0)
             return False, R, pulls
-        n, state = _pull_chosen(law, s, n, fault, state)
-        if fault[0] != NONE:
-            return False, R, pulls
-        pulls += wanted
+        if in_step and settled == 0:
+            rounds = int(min(np.float64((most - pulls) // n), available - s.taken[0]))
+            if rounds > 0:
+                k, jumps, state = run_in_step(
+                    law, scale, setting.skip_error, s, corridors.words, part, constraints, n, R, rounds, jumps, state
+                )
+                R, pulls = R + k - 1, pulls + k * n
+                mend(s, n)
+                continue
+        room, these_picks = available, 0
+        for j in range(picks):
+            x = s.picks[j]
+            room = min(room, available - s.taken[x])
+            these_picks += (s.order[x] + 1) * (s.order[x] + 1)  # likely another number for other arms
+        k = 0
+        same = same + 1 if these_picks == last_picks and settled == 0 else 0
+        if same >= _SAME_BEFORE_A_TRY:
+            k = open_corridors(
+                corridors, s, n, picks, part.open_sizes, as_printed, log_term, unit, R, int(min(room, (most - pulls) // picks))
+            )
+        last_picks = these_picks
+        if k > 1:
+            k, jumps, state = stay_inside(law, corridors, s, picks, k, setting.skip_error, jumps, state)
+        else:
+            k = 1
+            for j in range(picks):
+                x = s.picks[j]
+                if s.taken[x] >= available:
+                    report(fault, RECORDING_RAN_OUT, s.arm_of[s.order[x]], int(s.taken[x]) + 1)
+                    return False, R, pulls
+                s.total[x], state = laws.one_pull(law, s.arm_of[s.order[x]], s.total[x], int(s.taken[x]), state)
+        for j in range(picks):
+            x = s.picks[j]
+            s.taken[x] += k
+            s.mean[x] = s.total[x] / s.taken[x]
+        R += k - 1
+        pulls += k * picks
+        mend(s, n)
+        if settled > 0:
+            in_step = all_in_step(s, part, n, as_printed)
 
 
 @inlined
-def _bounds(s: Scratch, n: int, log_term: float, unit: float) -> None:
-    """Compute every active arm's LCB and UCB."""
+def _first_pulls(law: Any, s: Ranking, state: State) -> State:
+    """Pull every arm once and rank the arms."""
+    n = s.order.size
     for x in range(n):
-        radius = math.sqrt(log_term / (2.0 * s.taken[s.order[x]])) / unit
-        s.lcb[x], s.ucb[x] = s.mean[x] - radius, s.mean[x] + radius
-        s.settled[x] = s.chosen[x] = False
-
-
-@inlined
-def _opponents(s: Scratch, n: int, open_sizes: NDArray[np.int64], as_printed: bool) -> None:
-    """Find, for each cluster, the arms that attain L_i and U_i; among equals the first in the ranking."""
-    best, p0 = -1, 0
-    for i in range(open_sizes.size):
-        s.least[i] = best
-        if as_printed:
-            best = -1  # only cluster i itself will count for cluster i + 1
-        for x in range(p0, p0 + open_sizes[i]):
-            if best < 0 or s.lcb[x] < s.lcb[best]:
-                best = x
-        p0 += open_sizes[i]
-    best, p1 = -1, n
-    for i in range(open_sizes.size - 1, -1, -1):
-        s.greatest[i] = best
-        if as_printed:
-            best = -1
-        for x in range(p1 - 1, p1 - 1 - open_sizes[i], -1):
-            if best < 0 or s.ucb[x] >= s.ucb[best]:
-                best = x
-        p1 -= open_sizes[i]
-
-
-@inlined
-def _limits(s: Scratch, i: int) -> tuple[float, float]:
-    """Return L_i and U_i."""
-    L = s.lcb[s.least[i]] if s.least[i] >= 0 else np.inf
-    U = s.ucb[s.greatest[i]] if s.greatest[i] >= 0 else -np.inf
-    return L, U
-
-
-@inlined
-def _judge(s: Scratch, n: int, open_sizes: NDArray[np.int64]) -> None:
-    """Mark the arms that are settled, all against the opening partition."""
-    p0 = 0
-    for i in range(open_sizes.size):
-        L, U = _limits(s, i)
-        for x in range(p0, p0 + open_sizes[i]):
-            s.settled[x] = s.lcb[x] > U and s.ucb[x] < L
-        p0 += open_sizes[i]
-
-
-@inlined
-def _choose_and_settle(s: Scratch, n: int, part: Partition, R: int, as_printed: bool) -> int:
-    """Take the settled arms out and mark the arms to pull; return the outputs supplied."""
-    supplied, p0 = 0, 0
-    for i in range(part.open_sizes.size):
-        p1 = p0 + part.open_sizes[i]
-        for x in range(p0, p1):
-            if s.settled[x]:
-                supplied += settle_arm(part, i, s.arm_of[s.order[x]], R)
-        if part.found[i] < part.required[i]:
-            _choose(s, i, p0, p1, n, as_printed)
-        p0 = p1
-    return supplied
-
-
-@kernel
-def _choose(s: Scratch, i: int, p0: int, p1: int, n: int, as_printed: bool) -> None:
-    """Mark the arms that cluster i, ranks p0..p1-1, wants pulled."""
-    L, U = _limits(s, i)
-    nearest, weakest, strongest = -1, -1, -1
-    nearest_gap = np.inf
-    for x in range(p0, p1):
-        if s.settled[x]:
-            continue
-        gap = max(s.ucb[x] - L, U - s.lcb[x])
-        if nearest < 0 or gap < nearest_gap:
-            nearest, nearest_gap = x, gap
-        if weakest < 0 or s.lcb[x] < s.lcb[weakest]:
-            weakest = x
-        if strongest < 0 or s.ucb[x] > s.ucb[strongest]:
-            strongest = x
-    s.chosen[nearest] = True
-    if s.least[i] >= 0 and not s.settled[s.least[i]]:
-        s.chosen[s.least[i]] = True
-    if s.greatest[i] >= 0 and not s.settled[s.greatest[i]]:
-        s.chosen[s.greatest[i]] = True
-    if not as_printed:
-        if p1 < n:
-            s.chosen[weakest] = True
-        if p0 > 0:
-            s.chosen[strongest] = True
-
-
-@kernel
-def _pull_chosen(law: Any, s: Scratch, n: int, fault: NDArray[np.int64], state: State) -> tuple[int, State]:
-    """Pull the chosen arms once each and close the ranking's ranks over the settled ones; return the arms left."""
-    kept = 0
+        s.mean[x], state = laws.one_pull(law, s.arm_of[x], 0.0, 0, state)
+        s.order[x], s.taken[x] = x, 1.0
+    merge_sort(s.order, s.mean, n, s.picks, s.lcb)  # the latter two are free as yet
     for x in range(n):
-        if s.settled[x]:
-            continue
-        label, mean = s.order[x], s.mean[x]
-        if s.chosen[x]:
-            if s.taken[label] >= laws.pulls_available(law):
-                report(fault, RECORDING_RAN_OUT, s.arm_of[label], s.taken[label] + 1)
-                return n, state
-            s.total[label], state = laws.one_pull(law, s.arm_of[label], s.total[label], s.taken[label], state)
-            s.taken[label] += 1
-            mean = s.total[label] / s.taken[label]
-        s.order[kept], s.mean[kept] = label, mean
-        kept += 1
-    return kept, state
+        s.total[x] = s.mean[x]
+    return state

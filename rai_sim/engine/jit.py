@@ -34,7 +34,9 @@ T = TypeVar("T")
 
 #: error_model="numpy": a division by zero gives inf, as the formulas want, instead of a branch a division.
 #: nogil: threads run blocks side by side. fastmath stays off: it deletes tests for NaN and infinity.
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+#: _nrt: no reference counts, which took three quarters of LUCB's time; a kernel that allocates an array then does not compile, and none
+#: should: callers allocate.
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 
 
 def kernel(function: F) -> F:
