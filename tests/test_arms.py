@@ -397,7 +397,7 @@ def test_facts_for_kernels(arms: Arms, facts: tuple[float, ...]) -> None:
     law = arms.kernel_law()
     assert facts_of(law, 1) == pytest.approx(facts, rel=1e-12)
     with pytest.raises(TypeError, match=f"one_pull was given {type(law).__name__}"):
-        operations.one_pull(law, 0, 0.0, 0, (np.uint64(1),) * 4)
+        operations.one_pull(law, 0, 0.0, 0, (np.uint64(1),) * 5)
 
 
 # Variance proxies.

@@ -18,7 +18,7 @@ from rai_sim.engine import law as laws
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.certificates import Constraints, new_constraints
 from rai_sim.engine.faults import MOST_PULLS, NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS, report
-from rai_sim.engine.jit import borrowed, driver, inlined, kernel
+from rai_sim.engine.jit import driver, inlined, kernel
 from rai_sim.engine.lucb_corridors import Corridors, new_corridors, open_corridors, stay_inside
 from rai_sim.engine.lucb_in_step import all_in_step, run_in_step
 from rai_sim.engine.lucb_rounds import Ranking, close_ranks, compute_bounds, find_opponents, mend, new_ranking, settle_and_choose
@@ -77,8 +77,6 @@ def _run_block(
     part: Partition, constraints: Constraints,
 ) -> None:  # fmt: skip
     """Run len(block.pulls) replications, indices from `first` on; scale is pi^2 N / (3 delta)."""
-    law, setting, block = borrowed(law), borrowed(setting), borrowed(block)
-    ranking, corridors, part, constraints = borrowed(ranking), borrowed(corridors), borrowed(part), borrowed(constraints)
     for b in range(block.pulls.size):
         state = replication_stream(setting.key, first + b, ranking.generators)
         finished, R, pulls = _run_one(law, scale, as_printed, setting, ranking, corridors, part, constraints, block.fault, state)
@@ -124,7 +122,7 @@ def _run_one(
             rounds = int(min(np.float64((most - pulls) // n), available - s.taken[0]))
             if rounds > 0:
                 k, jumps, state = run_in_step(
-                    law, scale, setting.skip_error, s, corridors.words, part, constraints, n, R, rounds, jumps, state
+                    law, scale, setting.skip_error, s, corridors.counts, part, constraints, n, R, rounds, jumps, state
                 )
                 R, pulls = R + k - 1, pulls + k * n
                 mend(s, n)

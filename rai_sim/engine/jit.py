@@ -26,11 +26,9 @@ from typing import Any, TypeVar, cast
 
 import numba
 from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import overload
 
 F = TypeVar("F", bound=Callable[..., Any])
-T = TypeVar("T")
 
 #: error_model="numpy": a division by zero gives inf, as the formulas want, instead of a branch a division.
 #: nogil: threads run blocks side by side. fastmath stays off: it deletes tests for NaN and infinity.
@@ -98,29 +96,3 @@ def implements(operation: Callable[..., Any], law: type) -> Callable[[F], F]:
         return function
 
     return register
-
-
-@intrinsic  # type: ignore[untyped-decorator]  # to mypy, Numba is untyped
-def _borrowed(typing_context: Any, value: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return _without_owner(context, builder, value, arguments[0])
-
-    return value(value), generate
-
-
-#: Return an array, or a tuple with its arrays, without reference counts. Numba counts references with atomic operations, which in a kernel
-#: that handles a dozen arrays take longer than the work. A driver borrows its arguments, which its caller keeps alive, once;
-#: everything below it then handles arrays for free. Never borrow an array that the driver allocated itself: nothing would keep it alive.
-borrowed = cast(Callable[[T], T], _borrowed)
-
-
-def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    if isinstance(kind, types.Array):
-        array = cgutils.create_struct_proxy(kind)(context, builder, value=value)
-        array.meminfo = cgutils.get_null_value(array.meminfo.type)
-        array.parent = cgutils.get_null_value(array.parent.type)
-        return array._getvalue()
-    if isinstance(kind, types.BaseTuple):
-        parts = cgutils.unpack_tuple(builder, value)
-        return context.make_tuple(builder, kind, [_without_owner(context, builder, k, v) for k, v in zip(kind, parts, strict=True)])
-    return value

@@ -58,6 +58,7 @@ from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.lucb_rounds import GREATEST, LEAST, NEAREST, STRONGEST, WEAKEST, Ranking
 from rai_sim.engine.sampling import bits_set, lanes
 from rai_sim.engine.streams import State
+from rai_sim.engine.words import new_counts
 
 #: Relative to the means and radii, far more than the rounding of a bound, far less than bounds differ.
 SLACK = 1e-13
@@ -84,6 +85,7 @@ class Corridors(NamedTuple):
     down: NDArray[np.float64]
     moved: NDArray[np.float64]  # X of the picks
     words: NDArray[np.uint64]
+    counts: NDArray[np.uint8]  # by label: running counts of 64 rewards, see `rai_sim.engine.words`
     sure: NDArray[np.bool_]  # whether the arm is picked on other grounds than the role in question
 
 
@@ -91,7 +93,7 @@ def new_corridors(N: int) -> Corridors:
     """Allocate."""
     return Corridors(
         np.empty(N), np.empty(N), np.empty(N), np.empty(N), np.empty(N), np.empty(N), np.empty(N), np.empty(N),
-        np.empty(N, np.uint64), np.empty(N, np.bool_),
+        np.empty(N, np.uint64), new_counts(N), np.empty(N, np.bool_),
     )  # fmt: skip
 
 

@@ -38,7 +38,8 @@ from rai_sim.engine.lucb_rounds import Ranking
 from rai_sim.engine.partition import Partition
 from rai_sim.engine.ranking import repair
 from rai_sim.engine.streams import State
-from rai_sim.engine.words import walk_words
+from rai_sim.engine.vectors import LANES
+from rai_sim.engine.words import advance, draw_words, first_suspect
 
 #: Takes more off a threshold than rounding can add to it.
 _CAUTION = 1.0 - 1e-9
@@ -86,7 +87,7 @@ def _wants(part: Partition, i: int) -> bool:
 
 @kernel
 def run_in_step(
-    law: Any, scale: float, skip_error: float, s: Ranking, words: NDArray[np.uint64], part: Partition, c: Constraints, n: int, R: int,
+    law: Any, scale: float, skip_error: float, s: Ranking, counts: NDArray[np.uint8], part: Partition, c: Constraints, n: int, R: int,
     rounds: int, jumps: int, state: State,
 ) -> tuple[int, int, State]:  # fmt: skip
     """Pull all arms for 1 to `rounds` rounds, until one might be settled; return rounds, jumps and state.
@@ -108,16 +109,21 @@ def run_in_step(
             sure = sure_rounds(W - G, laws.spread(law))
             budget = pair_budget(law, n, skip_error, jumps + 1)
             reach = (W - G) * (W - G) / budget  # about the length that bound 2 certifies when means are close
-            if laws.has_words(law) and made + 64 <= rounds and max(sure, reach) < WORTH_A_JUMP:
+            if laws.has_words(law) and made + LANES <= rounds and max(sure, reach) < WORTH_A_JUMP:
                 walk = True
             elif 4.0 * reach > sure:
                 jumps += 1
                 sure = max(sure, longest_jump(law, schedule, c, count, s.order, s.arm_of, s.total, n, R + made, W, G, budget))
             k = min(sure + 1, rounds - made)
         if walk:
-            for x in range(n):
-                words[x], state = laws.word(law, s.arm_of[s.order[x]], t + made, state)
-            k = walk_words(schedule, s.order, s.total, words, n, c, count, part.open_sizes, R + made, W, G)
+            state = draw_words(law, s.order, s.arm_of, n, t + made, counts, state)
+            W_end, k = schedules.threshold(schedule, np.float64(R + made + LANES)) / unit, 0
+            while k < LANES and G <= W:
+                until = min(1 + first_suspect(counts, s.order, s.total, n, c, count, k, W, W_end), LANES)
+                advance(s.total, s.order, counts, n, k, until)
+                k = until
+                count, G = constrain(c, s.total, part.open_sizes, n)
+                W = schedules.threshold(schedule, np.float64(R + made + k)) / unit
         else:
             for x in range(n):
                 s.total[x], state = laws.more_pulls(law, s.arm_of[s.order[x]], s.total[x], t + made, k, state)

@@ -26,7 +26,7 @@ from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.certificates import FIRST_JUMPS, Constraints, constrain, longest_jump, new_constraints, pair_budget, sure_rounds
 from rai_sim.engine.duel import WORTH_A_JUMP, duel
 from rai_sim.engine.faults import MOST_PULLS, NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS, report
-from rai_sim.engine.jit import borrowed, driver, inlined, kernel
+from rai_sim.engine.jit import driver, inlined, kernel
 from rai_sim.engine.partition import (
     Partition,
     merge_with_previous,
@@ -77,8 +77,6 @@ def _run_block(
     law: Any, schedule: Any, merging: bool, setting: Setting, first: int, block: Block, scratch: Scratch, part: Partition,
     constraints: Constraints,
 ) -> None:  # fmt: skip
-    law, schedule, setting, block = borrowed(law), borrowed(schedule), borrowed(setting), borrowed(block)
-    scratch, part, constraints = borrowed(scratch), borrowed(part), borrowed(constraints)
     quiet = quiet_start(law, schedule) if setting.sizes.size > 1 else 0  # a lone cluster settles its arms in round 1
     for b in range(block.pulls.size):
         state = replication_stream(setting.key, first + b, scratch.generators)

@@ -64,8 +64,13 @@ def advance(total: NDArray[np.float64], order: NDArray[np.int64], counts: NDArra
 @inlined
 def _between(counts: NDArray[np.uint8], label: int, j: int, until: int) -> int:
     """Return the sum of rewards of the word's rounds j+1..until."""
-    ones = np.int64(counts[label, until - 1])
-    return ones - np.int64(counts[label, j - 1]) if j > 0 else ones
+    return int(counts[label, until - 1]) - _before(counts, label, j)
+
+
+@inlined
+def _before(counts: NDArray[np.uint8], label: int, j: int) -> int:
+    """Return the sum of rewards of the word's first j rounds."""
+    return int(counts[label, j - 1]) if j > 0 else 0
 
 
 @inlined
@@ -95,15 +100,13 @@ def first_suspect(
             lead = total[x] - reference - whole
             if lead < -LANES:
                 break
-            before = np.int64(counts[order[x], j - 1]) if j > 0 else 0
-            raise_to(most, start + np.uint64(order[x]) * _VECTOR, int(lead) - before)
+            raise_to(most, start + np.uint64(order[x]) * _VECTOR, int(lead) - _before(counts, order[x], j))
         fill(least, 127)
         for y in range(low, -1, -1):
             lead = total[y] - reference
             if lead >= LANES:
                 break
-            before = np.int64(counts[order[y], j - 1]) if j > 0 else 0
-            lower_to(least, start + np.uint64(order[y]) * _VECTOR, int(lead) - before)
+            lower_to(least, start + np.uint64(order[y]) * _VECTOR, int(lead) - _before(counts, order[y], j))
         suspects |= lanes_above(most, least, intercept, slope)
     if j > 0:
         suspects &= ~lanes(0, j)
