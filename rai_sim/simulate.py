@@ -23,6 +23,8 @@ from rai_sim.result import Experiment, Result
 
 #: A block takes about this long, so that Ctrl-C is answered promptly and progress moves; it is far longer than a block's overhead.
 _BLOCK_SECONDS = 0.2
+#: Replications that take longer than this, in seconds, are worth the hundredth of a second that starting workers takes.
+_WORTH_WORKERS = 0.05
 #: Largest skip_error accepted. Beyond it the simulated law would be visibly another one than the algorithm's.
 _MOST_SKIP_ERROR = 1e-3
 
@@ -185,9 +187,9 @@ class _Run:
 
     def blocks(self) -> Iterator[int]:
         """Run everything; yield each finished block's number of replications."""
-        start, size, seconds = 0, self.block_size or 1, 0.0
-        # Alone, every block runs here. With workers, the first ones do: they compile what is missing once, and tell a block's time.
-        while start < self.count and (self.n_jobs == 1 or seconds < _BLOCK_SECONDS / 20):
+        start, size, each = 0, self.block_size or 1, 0.0
+        # Alone, every block runs here. With workers, the first ones do: they compile what is missing once, and tell a replication's time.
+        while start < self.count and (self.n_jobs == 1 or (self.count - start) * each <= _WORTH_WORKERS):
             stop = min(start + size, self.count)
             began = time.perf_counter()
             self.task.run(self.first + start, part_of(self.out, start, stop))
@@ -195,6 +197,10 @@ class _Run:
             self.done.append((start, stop))
             yield stop - start
             size = self.block_size or _next_size(stop - start, seconds)
+            if self.n_jobs != 1 and len(self.done) == 1:
+                size = min(size, 16)  # the first block's time may be compilation's, or mostly a call's
+            else:
+                each = seconds / (stop - start)
             start = stop
         if start < self.count:
             yield from self._spread(start, size)
@@ -205,7 +211,7 @@ class _Run:
 
         parallel = joblib.Parallel(n_jobs=self.n_jobs, prefer="threads", batch_size=1, return_as="generator_unordered")
         if self.block_size is None:  # enough blocks for every worker to be busy to the end
-            size = max(1, min(size, math.ceil((self.count - start) / (16 * max(1, joblib.effective_n_jobs(self.n_jobs))))))
+            size = max(1, min(size, math.ceil((self.count - start) / (8 * max(1, joblib.effective_n_jobs(self.n_jobs))))))
         calls = (
             joblib.delayed(self.task.run_anywhere)(self.first + at, min(size, self.count - at))
             for at in range(start, self.count, size)

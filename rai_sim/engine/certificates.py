@@ -55,7 +55,7 @@ from numpy.typing import NDArray
 
 from rai_sim.engine import law as laws
 from rai_sim.engine import schedule as schedules
-from rai_sim.engine.jit import kernel
+from rai_sim.engine.jit import inlined, kernel
 
 _LN2 = math.log(2.0)
 #: Fewer jumps than this share half of a replication's budget.
@@ -80,7 +80,7 @@ def new_constraints(N: int, m: int) -> Constraints:
     return Constraints(np.empty(2 * m, np.int64), np.empty(2 * m, np.int64), np.empty(N), np.empty(N))
 
 
-@kernel
+@inlined
 def constrain(c: Constraints, total: NDArray[np.float64], open_sizes: NDArray[np.int64], n: int) -> tuple[int, float]:
     """Cut each cluster; return the number of constraints and G, infinite if one cluster holds every active arm."""
     high, low = c.high, c.low

@@ -78,9 +78,12 @@ def _run_block(
     constraints: Constraints,
 ) -> None:  # fmt: skip
     quiet = quiet_start(law, schedule) if setting.sizes.size > 1 else 0  # a lone cluster settles its arms in round 1
+    least_budget = pair_budget(law, 2, setting.skip_error, 1)
     for b in range(block.pulls.size):
         state = replication_stream(setting.key, first + b, scratch.generators)
-        finished, R, pulls = _run_one(law, schedule, merging, setting, quiet, scratch, part, constraints, block.fault, state)
+        finished, R, pulls = _run_one(
+            law, schedule, merging, setting, quiet, least_budget, scratch, part, constraints, block.fault, state
+        )
         if block.fault[0] != NONE:
             return
         record_outcome(block, b, part, setting.cluster_of, finished, R, pulls)
@@ -101,7 +104,7 @@ def quiet_start(law: Any, schedule: Any) -> int:
 
 @kernel
 def _run_one(
-    law: Any, schedule: Any, merging: bool, setting: Setting, quiet: int, scratch: Scratch, part: Partition,
+    law: Any, schedule: Any, merging: bool, setting: Setting, quiet: int, least_budget: float, scratch: Scratch, part: Partition,
     constraints: Constraints, fault: NDArray[np.int64], state: State,
 ) -> tuple[bool, int, int]:  # fmt: skip
     """Run one replication; return whether it finished, its rounds and its pulls."""
@@ -171,12 +174,14 @@ def _run_one(
                 mode = DUEL
                 continue
             k = 1 + sure_rounds(W - G, laws.spread(law))
+            square = (W - G) * (W - G)
+            few = max(np.float64(k - 1), square / least_budget) < WORTH_A_JUMP
+            if few and laws.has_words(law) and min(last_by_pulls, last_by_recording) >= R + LANES:
+                k, mode = 1, WORDS
+                continue
             if budget < 0.0 or jumps >= FIRST_JUMPS:
                 budget = pair_budget(law, n, setting.skip_error, jumps + 1)
-            reach = (W - G) * (W - G) / budget  # about the length that bound 2 certifies when means are close
-            if max(k - 1, reach) < WORTH_A_JUMP and laws.has_words(law) and min(last_by_pulls, last_by_recording) >= R + LANES:
-                k, mode = 1, WORDS
-            elif 4.0 * reach > k:
+            if 4.0 * square / budget > k:  # a quarter of this is about the length that bound 2 certifies when means are close
                 jumps += 1
                 k = max(k, 1 + longest_jump(law, schedule, constraints, count, order, arm_of, total, n, R, W, G, budget))
 

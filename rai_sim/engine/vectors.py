@@ -206,25 +206,29 @@ def _store_counts(typing_context: Any, address: Any, mask: Any) -> Any:
 store_counts = cast(Callable[[np.uint64, np.uint64], None], _store_counts)
 
 
+def _with_offset(builder: Any, counts: Any, offset: Any) -> Any:
+    """Return the vector of signed bytes at an address, plus an offset."""
+    return builder.add(_load(builder, counts, _BYTES), _everywhere(builder, builder.trunc(offset, _BYTE), _BYTES))
+
+
 @intrinsic  # type: ignore[untyped-decorator]
-def _fill(typing_context: Any, address: Any, value: Any) -> Any:
+def _set_to(typing_context: Any, into: Any, counts: Any, offset: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _store(builder, _everywhere(builder, builder.trunc(arguments[1], _BYTE), _BYTES), arguments[0])
+        _store(builder, _with_offset(builder, *arguments[1:]), arguments[0])
         return context.get_dummy_value()
 
-    return types.void(types.uint64, types.int64), generate
+    return types.void(types.uint64, types.uint64, types.int64), generate
 
 
-#: Write a signed byte into every lane of the vector at an address.
-fill = cast(Callable[[np.uint64, int], None], _fill)
+#: Write at the first address the vector of signed bytes at the second plus an offset.
+set_to = cast(Callable[[np.uint64, np.uint64, int], None], _set_to)
 
 
 def _accumulate(order: str) -> Any:
     @intrinsic  # type: ignore[untyped-decorator]
     def accumulate(typing_context: Any, into: Any, counts: Any, offset: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            offsets = _everywhere(builder, builder.trunc(arguments[2], _BYTE), _BYTES)
-            candidate = builder.add(_load(builder, arguments[1], _BYTES), offsets)
+            candidate = _with_offset(builder, *arguments[1:])
             present = _load(builder, arguments[0], _BYTES)
             better = builder.icmp_signed(order, candidate, present)
             _store(builder, builder.select(better, candidate, present), arguments[0])

@@ -24,7 +24,7 @@ from rai_sim.engine.jit import inlined
 from rai_sim.engine.ranking import ranks_before
 from rai_sim.engine.sampling import lanes
 from rai_sim.engine.streams import State
-from rai_sim.engine.vectors import LANES, LONGEST_RISE, address_of, fill, first_lane, lanes_above, lower_to, raise_to, store_counts
+from rai_sim.engine.vectors import LANES, LONGEST_RISE, address_of, first_lane, lanes_above, lower_to, raise_to, set_to, store_counts
 
 _VECTOR = np.uint64(LANES)
 _NONE = np.uint64(0)
@@ -93,18 +93,19 @@ def first_suspect(
     for i in range(count):
         high, low = c.high[i], c.low[i]
         reference = total[low]
-        if total[high] - reference + (LANES - j) <= whole:
+        lead = total[high] - reference - whole
+        if lead + (LANES - j) <= 0.0:
             continue
-        fill(most, -128)
-        for x in range(high, n):
+        set_to(most, start + np.uint64(order[high]) * _VECTOR, int(lead) - _before(counts, order[high], j))
+        for x in range(high + 1, n):
             lead = total[x] - reference - whole
-            if lead < -LANES:
+            if lead + (LANES - j) <= 0.0:
                 break
             raise_to(most, start + np.uint64(order[x]) * _VECTOR, int(lead) - _before(counts, order[x], j))
-        fill(least, 127)
-        for y in range(low, -1, -1):
+        set_to(least, start + np.uint64(order[low]) * _VECTOR, -_before(counts, order[low], j))
+        for y in range(low - 1, -1, -1):
             lead = total[y] - reference
-            if lead >= LANES:
+            if lead >= LANES - j:
                 break
             lower_to(least, start + np.uint64(order[y]) * _VECTOR, int(lead) - _before(counts, order[y], j))
         suspects |= lanes_above(most, least, intercept, slope)
