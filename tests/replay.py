@@ -343,6 +343,11 @@ def _more_pulls(law: BitLaw, arm: int, total: float, pulls: int, k: int, state: 
     return law.prefix[arm, pulls + k], state
 
 
+@implements(operations.handy, BitLaw)
+def _handy(law: BitLaw, k: int) -> int:
+    return k
+
+
 @implements(operations.has_words, BitLaw)
 def _has_words(law: BitLaw) -> bool:
     return True

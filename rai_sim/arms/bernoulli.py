@@ -130,6 +130,11 @@ def _proxy(law: BernoulliLaw) -> float:
     return law.variance_proxy
 
 
+@implements(operations.handy, BernoulliLaw)
+def _handy(law: BernoulliLaw, k: int) -> int:
+    return k
+
+
 @implements(operations.has_words, BernoulliLaw)
 def _has_words(law: BernoulliLaw) -> bool:
     return law.wordy

@@ -1,4 +1,13 @@
-"""Categorical arms: rewards from a short list of values, such as star ratings."""
+"""Categorical arms: rewards from a short list of values, such as star ratings.
+
+Sums of k pulls are drawn in one of three ways, the cheapest first that applies:
+
+- from tables, for values on a short lattice: the sum of 2^j pulls has an exact law on consecutive integers, which `sum_tables` keeps as an
+  alias table for j = 0, 1, .. up to some J, and a sum of k pulls is a sum of one draw for each binary digit 1 of k (2^J counts as the
+  highest digit, however often it is needed);
+- pull by pull;
+- as multinomial counts, a binomial a level, for large k.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +21,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from rai_sim.arms.base import Arms, frozen_array
 from rai_sim.engine import law as operations
-from rai_sim.engine.jit import implements, kernel
-from rai_sim.engine.sampling import binomial
-from rai_sim.engine.streams import State, uniform
+from rai_sim.engine.jit import driver, implements, kernel
+from rai_sim.engine.sampling import binomial, bits_set
+from rai_sim.engine.streams import State, next_word, uniform
 
 #: Probabilities may miss a sum of 1 by this much (rounded tables); they are then divided by their sum.
 _SUM_TOLERANCE = 1e-9
-#: Up to so many pulls a level, single pulls by alias table are faster than one binomial a level (measured).
-_PULLS_A_LEVEL = 6
+#: Up to so many draws a level, draws by alias table are faster than one binomial a level (measured).
+_DRAWS_A_LEVEL = 9
+#: Sums of at most 2^11 pulls have tables, of at most so many entries each, and of at most so many in all: sixteen bytes an entry.
+_MOST_DOUBLINGS, _WIDEST_TABLE, _MOST_ENTRIES = 11, 4096, 1 << 17
+_11, _64 = np.uint64(11), np.uint64(64)
+_TO_UNIT = 2.0**-53
+#: What may be cut off each end of a sum's law. Each doubling doubles it, and it stays far below the grain of the tables.
+_CUT = 1e-25
 #: With more arms than this, every arm's variance proxy is Hoeffding's bound instead of the best one.
 _MOST_ARMS_FOR_BEST_PROXY = 1000
 
@@ -91,10 +106,14 @@ class Categorical(Arms):
         keep, alias = _alias_tables(p)
         proxy = max(float(np.ptp(steps)) ** 2 / 4, 1e-300) if self.n_arms > _MOST_ARMS_FOR_BEST_PROXY else max(
             best_variance_proxy(steps, row) for row in self.probabilities)
+        levels = np.stack([steps[order], conditional, keep, alias], axis=2)
+        plan, cells = sum_tables(steps, self.probabilities)
+        parts = [(self.means - origin) / unit, last, levels, plan]
+        facts = np.concatenate([part.reshape(self.n_arms, -1) for part in parts], axis=1)
+        plan_at = 2 + levels[0].size
+        facts[:, plan_at::3] += facts.size  # a table's start, now counted from the first fact
         return CategoricalLaw(
-            np.ascontiguousarray(steps[order]), conditional, keep, alias, last.astype(np.int64),
-            (self.means - origin) / unit, unit, float(np.ptp(steps)), proxy,
-        )  # fmt: skip
+            np.concatenate([facts.ravel(), cells]), self.n_arms, levels.shape[1], plan.shape[1], unit, float(np.ptp(steps)), proxy)
 
     def why_not_sub_gaussian(self) -> str | None:
         """Return None if every value lies in [0, 1]."""
@@ -171,52 +190,218 @@ def best_variance_proxy(values: NDArray[np.float64], p: NDArray[np.float64]) -> 
     return max(min(best, 0.25) * width * width, 1e-300)
 
 
-class CategoricalLaw(NamedTuple):
-    """What kernels know; levels of an arm stand in order of falling probability.
+def sum_tables(steps: NDArray[np.float64], probabilities: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the alias tables of the sums of 2^j pulls, j = 0..J, as many as fit into memory; none if the steps are no short lattice.
 
-    steps, conditional, keep, alias (N, L); last possible level (N,); means (N,) in law units; unit, range and variance proxy.
+    The first array, (N, J + 1, 3), tells of a table where it starts, how many binary digits number its columns, and which sum column 0
+    stands for. The second holds two numbers a column, its share and the other column, see `_by_tables`.
+
+    The law of twice as many pulls is the convolution of a law with itself: sums of positive products, so every mass is right but for a
+    few roundings. Arms with the same probabilities share tables.
+    """
+    rows, row_of = np.unique(probabilities, axis=0, return_inverse=True)
+    levels: list[list[tuple[int, NDArray[np.float64]]]] = []  # by j and row: the smallest sum and the masses from there on
+    width, entries = float(np.ptp(steps)), 0
+    fits = bool((steps == np.floor(steps)).all()) and width < _WIDEST_TABLE and width * len(rows) < _MOST_ENTRIES
+    while fits and len(levels) <= _MOST_DOUBLINGS:
+        laws = [_trimmed(2 * first, np.convolve(p, p)) for first, p in levels[-1]] if levels else [_one_pull_law(steps, p) for p in rows]
+        entries += sum(1 << _digits(p.size) for _, p in laws)
+        fits = max(p.size for _, p in laws) <= _WIDEST_TABLE and entries <= _MOST_ENTRIES
+        if fits:
+            levels.append(laws)
+    plan = np.zeros((len(levels), len(rows), 3), np.int64)
+    plan[:, :, 1] = np.array([[_digits(p.size) for _, p in laws] for laws in levels]).reshape(plan.shape[:2])
+    plan[:, :, 2] = np.array([[first for first, _ in laws] for laws in levels]).reshape(plan.shape[:2])
+    ends = np.cumsum(1 << plan[:, :, 1]).reshape(plan.shape[:2])
+    plan[:, :, 0] = ends - (1 << plan[:, :, 1])
+    masses = np.zeros(ends[-1, -1] if levels else 0)
+    cells = np.empty(2 * masses.size)
+    for j, laws in enumerate(levels):
+        for row, (_, p) in enumerate(laws):
+            masses[plan[j, row, 0] : plan[j, row, 0] + p.size] = p / p.sum()
+    if levels:
+        room = np.empty((2, int((1 << plan[:, :, 1]).max())), np.int64)
+        _fill_cells(plan.reshape(-1, 3), masses, cells, room[0], room[1])
+    plan[:, :, 0] *= 2
+    return plan.transpose(1, 0, 2)[row_of.ravel()].astype(np.float64), cells
+
+
+def _digits(size: int) -> int:
+    """Return the binary digits that number `size` columns, at least one."""
+    return max(1, (size - 1).bit_length())
+
+
+def _one_pull_law(steps: NDArray[np.float64], p: NDArray[np.float64]) -> tuple[int, NDArray[np.float64]]:
+    """Return the smallest possible step and the masses from there on."""
+    possible = steps[p > 0.0].astype(np.int64)
+    first = int(possible.min())
+    masses: NDArray[np.float64] = np.bincount(possible - first, weights=p[p > 0.0]).astype(np.float64)
+    return first, masses
+
+
+def _trimmed(first: int, p: NDArray[np.float64]) -> tuple[int, NDArray[np.float64]]:
+    """Return the law without its ends of mass below _CUT."""
+    low = int(np.searchsorted(np.cumsum(p), _CUT))
+    high = p.size - int(np.searchsorted(np.cumsum(p[::-1]), _CUT))
+    return first + low, p[low:high]
+
+
+@driver
+def _fill_cells(
+    plan: NDArray[np.int64], masses: NDArray[np.float64], cells: NDArray[np.float64], small: NDArray[np.int64], large: NDArray[np.int64]
+) -> None:
+    """Write Vose's alias table of each row of `plan`; the masses are used up; `small` and `large` are room for the longest."""
+    for table in range(plan.shape[0]):
+        start, size = plan[table, 0], 1 << plan[table, 1]
+        p, cell = masses[start : start + size], cells[2 * start : 2 * (start + size)]
+        smalls = larges = 0
+        for column in range(size):
+            p[column] *= size
+            cell[2 * column], cell[2 * column + 1] = 1.0, column
+            if p[column] < 1.0:
+                small[smalls] = column
+                smalls += 1
+            else:
+                large[larges] = column
+                larges += 1
+        while smalls > 0 and larges > 0:
+            smalls -= 1
+            low, high = small[smalls], large[larges - 1]
+            cell[2 * low], cell[2 * low + 1] = p[low], high
+            p[high] -= 1.0 - p[low]
+            if p[high] < 1.0:
+                larges -= 1
+                small[smalls] = high
+                smalls += 1
+
+
+class CategoricalLaw(NamedTuple):
+    """What kernels know. Levels of an arm stand in order of falling probability.
+
+    Compiled code copies what describes a law's arrays, and counts its references to each, from function to function; with an array
+    for each thing that took several times as long as the draws. So there is one array, and the properties name its parts for Python.
+    An arm's block holds its mean in law units and its last possible level; for each level the step, the probability given that no
+    level before it came, and the share and alias of the level's column in the alias table; and for each table of sums its start,
+    digits and first sum (`sum_tables`). After the arms' blocks come the tables.
     """
 
-    steps: NDArray[np.float64]
-    conditional: NDArray[np.float64]
-    keep: NDArray[np.float64]
-    alias: NDArray[np.int64]
-    last: NDArray[np.int64]
-    mean: NDArray[np.float64]
+    memory: NDArray[np.float64]
+    n_arms: int
+    n_levels: int
+    n_tables: int
     unit: float
     width: float
     variance_proxy: float
 
+    def _of_arms(self) -> NDArray[np.float64]:
+        block = 2 + 4 * self.n_levels + 3 * self.n_tables
+        return self.memory[: self.n_arms * block].reshape(self.n_arms, block)
 
-@implements(operations.one_pull, CategoricalLaw)
-def _one_pull(law: CategoricalLaw, arm: int, total: float, pulls: int, state: State) -> tuple[float, State]:
-    return _pull_by_pull(law, arm, total, 1, state)
+    def _of_levels(self, part: int) -> NDArray[np.float64]:
+        return self._of_arms()[:, 2 + part : 2 + 4 * self.n_levels : 4]
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """Return (N,) means in law units."""
+        return self._of_arms()[:, 0]
+
+    @property
+    def last(self) -> NDArray[np.int64]:
+        """Return (N,) last possible levels."""
+        return self._of_arms()[:, 1].astype(np.int64)
+
+    @property
+    def steps(self) -> NDArray[np.float64]:
+        """Return (N, L) levels in law units."""
+        return self._of_levels(0)
+
+    @property
+    def conditional(self) -> NDArray[np.float64]:
+        """Return (N, L) probabilities of a level given that none before it came."""
+        return self._of_levels(1)
+
+    @property
+    def keep(self) -> NDArray[np.float64]:
+        """Return (N, L) shares of the alias table's columns that are their own level."""
+        return self._of_levels(2)
+
+    @property
+    def alias(self) -> NDArray[np.int64]:
+        """Return (N, L) levels of the rest of each column."""
+        return self._of_levels(3).astype(np.int64)
 
 
 @kernel
-def _pull_by_pull(law: CategoricalLaw, arm: int, total: float, k: int, state: State) -> tuple[float, State]:
-    steps, keep, alias = law.steps[arm], law.keep[arm], law.alias[arm]
+def _block(law: CategoricalLaw, arm: int) -> int:
+    """Return where an arm's block starts."""
+    return arm * (2 + 4 * law.n_levels + 3 * law.n_tables)
+
+
+@implements(operations.one_pull, CategoricalLaw)
+def _one_pull(law: CategoricalLaw, arm: int, total: float, pulls: int, state: State) -> tuple[float, State]:
+    return _pull_by_pull(law.memory, _block(law, arm) + 2, law.n_levels, total, 1, state)
+
+
+@kernel
+def _pull_by_pull(
+    memory: NDArray[np.float64], levels: int, n_levels: int, total: float, k: int, state: State
+) -> tuple[float, State]:
     for _ in range(k):
         u, state = uniform(state)
-        place = u * steps.size
+        place = u * n_levels
         column = int(place)
-        level = column if place - column < keep[column] else alias[column]
-        total += steps[level]
+        level = column if place - column < memory[levels + 4 * column + 2] else int(memory[levels + 4 * column + 3])
+        total += memory[levels + 4 * level]
     return total, state
 
 
 @implements(operations.more_pulls, CategoricalLaw)
 def _more_pulls(law: CategoricalLaw, arm: int, total: float, pulls: int, k: int, state: State) -> tuple[float, State]:
-    if k <= _PULLS_A_LEVEL * law.last[arm]:
-        return _pull_by_pull(law, arm, total, k, state)
-    # Multinomial counts, a level at a time: each is binomial given what the levels before it left.
-    for level in range(law.last[arm] + 1):
-        count, state = binomial(k, law.conditional[arm, level], state)
-        total += count * law.steps[arm, level]
+    return _sum(law.memory, _block(law, arm) + 1, law.n_levels, law.n_tables - 1, total, k, state)
+
+
+@kernel
+def _sum(
+    memory: NDArray[np.float64], last: int, n_levels: int, J: int, total: float, k: int, state: State
+) -> tuple[float, State]:
+    """Return the sum after k more pulls; `last` is where the arm's last possible level stands, J the last table or -1."""
+    draws = (k >> J) + bits_set(np.uint64(k & ((1 << J) - 1))) if J >= 0 else k
+    if draws > _DRAWS_A_LEVEL * memory[last]:
+        return _by_counts(memory, last + 1, total, k, state)
+    if J >= 0:
+        return _by_tables(memory, last + 1 + 4 * n_levels, J, total, k, state)
+    return _pull_by_pull(memory, last + 1, n_levels, total, k, state)
+
+
+@kernel
+def _by_counts(memory: NDArray[np.float64], level: int, total: float, k: int, state: State) -> tuple[float, State]:
+    """Draw multinomial counts, a level at a time: each is binomial given what the levels before it left; the last takes what is left."""
+    while k > 0:
+        count, state = binomial(k, memory[level + 1], state)
+        total += count * memory[level]
         k -= count
-        if k == 0:
-            break
+        level += 4
     return total, state
+
+
+@kernel
+def _by_tables(memory: NDArray[np.float64], plan: int, j: int, total: float, k: int, state: State) -> tuple[float, State]:
+    """Draw k >> j sums of 2^j pulls, j the last table, and one sum for each lower binary digit 1 of k.
+
+    A random word's first digits choose a column and the others are compared with its share: the sum is that of the column or of its alias.
+    """
+    draws, rest = k >> j, k & ((1 << j) - 1)
+    while True:
+        start, digits, first = int(memory[plan + 3 * j]), np.uint64(memory[plan + 3 * j + 1]), memory[plan + 3 * j + 2]
+        for _ in range(draws):
+            word, state = next_word(state)
+            column = np.int64(word >> (_64 - digits))
+            share, other = memory[start + 2 * column], memory[start + 2 * column + 1]
+            total += first + (np.float64(column) if np.float64((word << digits) >> _11) * _TO_UNIT < share else other)
+        if rest == 0:
+            return total, state
+        j, draws = bits_set(np.uint64((rest & -rest) - 1)), 1
+        rest &= rest - 1
 
 
 @implements(operations.pulls_available, CategoricalLaw)
@@ -231,7 +416,7 @@ def _spread(law: CategoricalLaw) -> float:
 
 @implements(operations.mean_of, CategoricalLaw)
 def _mean_of(law: CategoricalLaw, arm: int) -> float:
-    return law.mean[arm]
+    return law.memory[_block(law, arm)]
 
 
 @implements(operations.unit, CategoricalLaw)
@@ -242,6 +427,17 @@ def _unit(law: CategoricalLaw) -> float:
 @implements(operations.proxy, CategoricalLaw)
 def _proxy(law: CategoricalLaw) -> float:
     return law.variance_proxy
+
+
+@implements(operations.handy, CategoricalLaw)
+def _handy(law: CategoricalLaw, k: int) -> int:
+    if law.n_tables == 0:
+        return k
+    # Three binary digits: two draws from tables on average, for less than a tenth of the length.
+    cut = 0
+    while k >> cut > 7:
+        cut += 1
+    return (k >> cut) << cut
 
 
 @implements(operations.has_words, CategoricalLaw)

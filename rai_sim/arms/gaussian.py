@@ -111,6 +111,11 @@ def _proxy(law: GaussianLaw) -> float:
     return law.sd * law.sd
 
 
+@implements(operations.handy, GaussianLaw)
+def _handy(law: GaussianLaw, k: int) -> int:
+    return k
+
+
 @implements(operations.has_words, GaussianLaw)
 def _has_words(law: GaussianLaw) -> bool:
     return False

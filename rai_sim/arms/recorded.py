@@ -128,6 +128,11 @@ def _proxy(law: RecordedLaw) -> float:
     return law.variance_proxy
 
 
+@implements(operations.handy, RecordedLaw)
+def _handy(law: RecordedLaw, k: int) -> int:
+    return k
+
+
 @implements(operations.has_words, RecordedLaw)
 def _has_words(law: RecordedLaw) -> bool:
     return False

@@ -87,7 +87,7 @@ def duel(
                 k = max(k, int(min(certified_on_line(D, steepest, budget), min(4.0 * reach, _LONGEST_CHORD * R))))
             else:
                 k = max(k, _jump(R, W, gap, drift, budget))
-        k = min(k + 1, last - R)
+        k = laws.handy(law, min(k + 1, last - R))
         S_a, state = laws.more_pulls(law, a, S_a, R, k, state)
         S_b, state = laws.more_pulls(law, b, S_b, R, k, state)
         R += k

@@ -60,6 +60,11 @@ def proxy(law: Any) -> float:
     _no_python_version("proxy", law)
 
 
+def handy(law: Any, k: int) -> int:
+    """Return a number of pulls from 1 to k, k >= 1, not much below k, that `more_pulls` draws faster than k; k itself if there is none."""
+    _no_python_version("handy", law)
+
+
 def has_words(law: Any) -> bool:
     """Return whether `word` gives 64 pulls at once."""
     _no_python_version("has_words", law)
