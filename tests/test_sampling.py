@@ -96,7 +96,8 @@ def draw_first_bernoulli_words(expansion: np.uint64, key: Words, out: Words, gen
     """Draw two words from the beginning of each stream; show its generators before, and the words with which ties are broken."""
     for i in range(out.shape[0]):
         state = replication_stream(key, i, key[2:])
-        generators[i] = key[2:]
+        for j in range(16):
+            generators[i, j] = key[2 + j]
         out[i, 0], state = bernoulli_word(expansion, state)
         out[i, 1], state = bernoulli_word(expansion, state)
         state = replication_stream(key, i, key[2:])
