@@ -20,6 +20,9 @@ from replay import (
 )
 
 from rai_sim import Bernoulli, Problem, Recorded, Vanilla, best_arm, full_ranking, simulate
+from rai_sim.algorithms.vanilla import VanillaSchedule
+from rai_sim.engine import schedule as schedules
+from rai_sim.engine.jit import driver
 
 MERGING = [Vanilla(merging=True), Vanilla(merging=False)]
 
@@ -126,3 +129,20 @@ def test_options() -> None:
     assert Vanilla(merging=False).label == "Vanilla(merging=False)"
     with pytest.raises(AttributeError):
         Vanilla().merging = False  # type: ignore[misc]
+
+
+def test_widths_are_bounded_without_logarithms() -> None:
+    """From W at an earlier round, up to twice as late: never above W, and within 1e-5 of it up to an eighth later."""
+    for scale in (20.0, 3e3, 1e9):
+        for R0 in (1.0, 30.0, 1e3, 1e6, 1e12):
+            for share in (0.0, 1e-9, 1e-3, 0.05, 0.125, 0.5, 1.0):
+                R = R0 * (1.0 + share)
+                bound, W = widths(VanillaSchedule(scale), R0, R)
+                assert bound <= W * (1.0 + 1e-14)
+                assert share > 0.125 or bound >= W * (1.0 - 1e-5)
+
+
+@driver
+def widths(schedule: VanillaSchedule, R0: float, R: float) -> tuple[float, float]:
+    """Return the bound and the width itself."""
+    return schedules.threshold_after(schedule, R0, schedules.threshold(schedule, R0), R), schedules.threshold(schedule, R)

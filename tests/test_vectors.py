@@ -1,0 +1,144 @@
+"""Operations on 64 lanes against NumPy, every bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rai_sim.engine import vectors
+from rai_sim.engine.jit import driver
+
+Masks = NDArray[np.uint64]
+LANE = np.arange(64, dtype=np.uint64)
+#: Intrinsics, which type checkers take for their code generators.
+address_of: Any = vectors.address_of
+first_lane, store_counts, set_to = vectors.first_lane, vectors.store_counts, vectors.set_to
+raise_to, lower_to, lanes_above, walk_above = vectors.raise_to, vectors.lower_to, vectors.lanes_above, vectors.walk_above
+
+
+def masks(seed: int, count: int) -> Masks:
+    """Return masks of every density, the empty and the full one among them."""
+    rng = np.random.default_rng(seed)
+    bits = rng.random((count, 64)) < rng.random((count, 1))
+    bits[0], bits[1] = False, True
+    return as_masks(bits)
+
+
+def as_masks(bits: NDArray[np.bool_]) -> Masks:
+    """Return rows of lanes as masks, the first lane lowest."""
+    words: Masks = (bits.astype(np.uint64) << LANE).sum(axis=1, dtype=np.uint64)
+    return words
+
+
+def as_bits(words: Masks) -> NDArray[np.int64]:
+    """Return masks as rows of lanes."""
+    return ((words[:, None] >> LANE) & np.uint64(1)).astype(np.int64)
+
+
+@driver
+def first_lanes(words: Masks, out: NDArray[np.int64]) -> None:
+    """Find every mask's first lane."""
+    for i in range(words.size):
+        out[i] = first_lane(words[i])
+
+
+@driver
+def count_lanes(words: Masks, out: NDArray[np.uint8]) -> None:
+    """Write every mask's running counts."""
+    for i in range(words.size):
+        store_counts(address_of(out) + np.uint64(64 * i), words[i])
+
+
+@driver
+def combine(rows: NDArray[np.int8], offsets: NDArray[np.int64], out: NDArray[np.int8]) -> None:
+    """Write the first row and the highest and the lowest of all rows, each with its offset."""
+    start, into = address_of(rows), address_of(out)
+    for j in range(3):
+        set_to(into + np.uint64(64 * j), start, offsets[0])
+    for i in range(1, rows.shape[0]):
+        raise_to(into + np.uint64(64), start + np.uint64(64 * i), offsets[i])
+        lower_to(into + np.uint64(128), start + np.uint64(64 * i), offsets[i])
+
+
+@driver
+def compare(rows: NDArray[np.int8], starts: NDArray[np.int64], slopes: NDArray[np.int64], out: Masks) -> None:
+    """Compare each row with the next one and a line."""
+    for i in range(out.size):
+        at = address_of(rows) + np.uint64(64 * i)
+        out[i] = lanes_above(at, at + np.uint64(64), starts[i], slopes[i])
+
+
+@driver
+def walk(ups: Masks, downs: Masks, starts: NDArray[np.int64], slopes: NDArray[np.int64], out: Masks) -> None:
+    """Compare walks with lines."""
+    for i in range(out.size):
+        out[i] = walk_above(ups[i], downs[i], starts[i], slopes[i])
+
+
+def lines(rng: np.random.Generator, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return starts and slopes up to the steepest, and the lines themselves."""
+    starts, slopes = rng.integers(0, 63 * 256, count), rng.integers(0, vectors.LONGEST_RISE + 1, count)
+    starts[:2], slopes[:2] = 0, (0, vectors.LONGEST_RISE)
+    return starts, slopes, (starts[:, None] + (1 + np.arange(64)) * slopes[:, None]) // 256
+
+
+def test_first_lanes() -> None:
+    """The lowest bit set; 64 if there is none."""
+    words = masks(1, 500)
+    found = np.empty(500, np.int64)
+    first_lanes(words, found)
+    bits = as_bits(words)
+    assert found.tolist() == np.where(bits.any(axis=1), bits.argmax(axis=1), 64).tolist()
+    assert found[0] == 64
+
+
+def test_running_counts() -> None:
+    """Cumulative sums of bits."""
+    words = masks(2, 500)
+    counts = np.empty((500, 64), np.uint8)
+    count_lanes(words, counts)
+    assert np.array_equal(counts, np.cumsum(as_bits(words), axis=1))
+    assert counts[1, 63] == 64
+
+
+def test_highest_and_lowest() -> None:
+    """Signed bytes, each row with an offset of its own."""
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        rows, offsets = rng.integers(0, 65, (5, 64)).astype(np.int8), rng.integers(-64, 64, 5)
+        found = np.empty((3, 64), np.int8)
+        combine(rows, offsets, found)
+        moved = rows + offsets[:, None]
+        assert np.array_equal(found, [moved[0], moved.max(axis=0), moved.min(axis=0)])
+
+
+def test_lanes_above_a_line() -> None:
+    """Strictly above the row below plus the line, rounded down."""
+    rng = np.random.default_rng(4)
+    rows = rng.integers(-60, 61, (401, 64)).astype(np.int8)
+    starts, slopes, line = lines(rng, 400)
+    starts %= 256
+    line = (starts[:, None] + (1 + np.arange(64)) * slopes[:, None]) // 256
+    found = np.empty(400, np.uint64)
+    compare(rows, starts, slopes, found)
+    expected = rows[:-1].astype(np.int64) > rows[1:].astype(np.int64) + line
+    assert np.array_equal(found, as_masks(expected))
+    assert expected.any()
+    assert not expected.all()
+
+
+def test_walks_above_a_line() -> None:
+    """Steps up and down, also both in one round."""
+    rng = np.random.default_rng(5)
+    ups, downs = masks(6, 400), masks(7, 400)
+    ups[2:300] |= ~downs[2:300] & masks(8, 298)
+    starts, slopes, line = lines(rng, 400)
+    starts[::2] //= 16
+    line = (starts[:, None] + (1 + np.arange(64)) * slopes[:, None]) // 256
+    found = np.empty(400, np.uint64)
+    walk(ups, downs, starts, slopes, found)
+    expected = np.cumsum(as_bits(ups) - as_bits(downs), axis=1) > line
+    assert np.array_equal(found, as_masks(expected))
+    assert expected.any()
