@@ -59,6 +59,20 @@ def test_replay_of_rewards_0_and_1_by_words(skips: Callable[..., Run]) -> None:
         assert mismatches(drawn[algorithm.merging :: 2], ours, partial(run_twin, algorithm)) == []
 
 
+def test_replay_of_many_arms_by_words() -> None:
+    """Six runs of 100 arms, whose ranking is repaired by another routine."""
+    rng = np.random.default_rng(9)
+    drawn = []
+    for number in range(6):
+        means = np.concatenate([rng.uniform(0.6, 0.9, 30), rng.uniform(0.3, 0.5, 40), rng.uniform(0.0, 0.2, 30)])
+        order = rng.permutation(100)
+        rewards = (rng.random((100, 3000)) < means[order, None]).astype(np.float64)
+        required = (30, 0, 0) if number % 4 < 2 else (0, 7, 1)
+        drawn.append(Instance(rewards, means[order], (30, 40, 30), required, 0.1, None, 1.0, number, number))
+    for algorithm in MERGING:
+        assert mismatches(drawn[algorithm.merging :: 2], partial(run_kernel, algorithm, bits=True), partial(run_twin, algorithm)) == []
+
+
 @pytest.mark.boundscheck
 def test_the_instances_cover_what_can_happen() -> None:
     """Of 200, at least 90 finish after 20 rounds or more, 10 are capped, 5 run out; N goes from 1 to 12."""

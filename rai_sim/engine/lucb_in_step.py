@@ -120,7 +120,7 @@ def run_in_step(
             W_end, k = schedules.threshold(schedule, np.float64(R + made + LANES)) / unit, 0
             while k < LANES and G <= W:
                 until = min(1 + first_suspect(counts, s.order, s.total, n, c, count, k, W, W_end), LANES)
-                advance(s.total, s.order, counts, n, k, until)
+                advance(s.order, s.total, n, counts, k, until, s.picks, s.lcb)
                 k = until
                 count, G = constrain(c, s.total, part.open_sizes, n)
                 W = schedules.threshold(schedule, np.float64(R + made + k)) / unit

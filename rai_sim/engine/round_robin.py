@@ -142,7 +142,7 @@ def _run_one(
                 until = min(1 + quiet, LANES)
             elif G <= W:  # else the arms that are left may be settled in the very next round
                 until = min(1 + first_suspect(scratch.counts, order, total, n, constraints, count, word_rounds, W, W_end), LANES)
-            advance(total, order, scratch.counts, n, word_rounds, until)
+            advance(order, total, n, scratch.counts, word_rounds, until, scratch.spare_order, scratch.spare_total)
             k, word_rounds = until - word_rounds, until
         else:
             k, total[0], total[1], jumps, state = duel(

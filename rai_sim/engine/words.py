@@ -21,13 +21,15 @@ from numpy.typing import NDArray
 from rai_sim.engine import law as laws
 from rai_sim.engine.certificates import Constraints
 from rai_sim.engine.jit import inlined
-from rai_sim.engine.ranking import ranks_before
+from rai_sim.engine.ranking import ranks_before, repair
 from rai_sim.engine.sampling import lanes
 from rai_sim.engine.streams import State
 from rai_sim.engine.vectors import LANES, LONGEST_RISE, address_of, first_lane, lanes_above, lower_to, raise_to, set_to, store_counts
 
 _VECTOR = np.uint64(LANES)
 _NONE = np.uint64(0)
+#: Longer rankings may need more than an insertion sort.
+_SHORT = 64
 
 
 def new_counts(N: int) -> NDArray[np.uint8]:
@@ -49,8 +51,16 @@ def draw_words(
 
 
 @inlined
-def advance(total: NDArray[np.float64], order: NDArray[np.int64], counts: NDArray[np.uint8], n: int, j: int, until: int) -> None:
-    """Add the rewards of the word's rounds j+1..until to the sums and repair the ranking, in one pass."""
+def advance(
+    order: NDArray[np.int64], total: NDArray[np.float64], n: int, counts: NDArray[np.uint8], j: int, until: int,
+    spare_order: NDArray[np.int64], spare_total: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Add the rewards of the word's rounds j+1..until to the sums and repair the ranking, if it is short in one pass."""
+    if n > _SHORT:
+        for x in range(n):
+            total[x] += _between(counts, order[x], j, until)
+        repair(order, total, n, spare_order, spare_total)
+        return
     for x in range(n):
         label = order[x]
         key = total[x] + _between(counts, label, j, until)
