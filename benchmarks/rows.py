@@ -16,6 +16,7 @@ import math
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -464,12 +465,26 @@ def lucb_single_rounds(gap: float, replications: int) -> tuple[Side, Block]:
 
 @row("8", "2 threads over 1, Vanilla r=(3,0,0), 20,000 replications", must=1.7, aim=1.95)
 def threads(effort: Effort) -> tuple[float, str]:
-    """Compare two workers with one."""
+    """Compare two workers with one; the bare kernel in two plain threads shows what the machine allows."""
     if usable_cores() < 2:
         raise NotMeasurableError("one core only")
-    one, two = (package(table(3, 0, 0), rai.Vanilla(), n_jobs) for n_jobs in (1, 2))
-    alone, together = interleaved([lambda: one(20_000), lambda: two(20_000)], effort)
-    return alone / together, f"{seconds_text(together)} against {seconds_text(alone)}"
+    problem = table(3, 0, 0)
+    one, two = (package(problem, rai.Vanilla(), n_jobs) for n_jobs in (1, 2))
+    halves = [bare_kernel(problem, rai.Vanilla(), 10_000)[0] for _ in range(2)]
+    alone, together, in_turn, at_once = interleaved(
+        [lambda: one(20_000), lambda: two(20_000), lambda: [half() for half in halves], partial(_at_once, halves)], effort
+    )
+    bare = f"the bare kernel in two plain threads {number_text(in_turn / at_once)} times"
+    return alone / together, f"{seconds_text(together)} against {seconds_text(alone)}; {bare}"
+
+
+def _at_once(sides: Sequence[Side]) -> None:
+    """Call each in a thread of its own."""
+    workers = [threading.Thread(target=side) for side in sides]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
 
 
 @row(
