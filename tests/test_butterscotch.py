@@ -95,7 +95,6 @@ CHEAP = [
 ]
 
 
-@pytest.mark.boundscheck
 @pytest.mark.parametrize(("algorithm", "problem"), CHEAP)
 def test_mean_pulls_agree_with_the_twin(algorithm: Butterscotch, problem: Problem) -> None:
     """Within 4 standard errors; false alarms 6.4e-5 an instance, 6.4e-4 over the ten of all algorithms."""

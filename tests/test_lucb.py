@@ -57,7 +57,6 @@ def test_replay_of_rewards_0_and_1_by_words(skips: Callable[..., Run]) -> None:
         assert mismatches(drawn[algorithm.as_printed :: 2], ours, partial(run_twin, algorithm)) == []
 
 
-@pytest.mark.boundscheck
 def test_the_instances_cover_what_can_happen() -> None:
     """Of 200, at least 90 finish after 20 rounds or more, 10 are capped, 5 run out; N goes from 1 to 12."""
     drawn = instances(1, 200)
