@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import operator
 import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -130,8 +131,9 @@ def simulate(
     run = _Run(task, first, count, size, n_jobs)
     with _progress_bar(count, progress) as bar:
         try:
-            for done in run.blocks():
-                bar.update(done)
+            with closing(run.blocks()) as blocks:  # so that workers have stopped before their results are collected
+                for done in blocks:
+                    bar.update(done)
         except KeyboardInterrupt:
             raise SimulationInterrupted(run.result()) from None
     result = run.result()
@@ -185,16 +187,15 @@ class _Run:
     def __post_init__(self) -> None:
         self.out = new_block(self.count, sum(self.task.problem.required))
 
-    def blocks(self) -> Iterator[int]:
+    def blocks(self) -> Generator[int]:
         """Run everything; yield each finished block's number of replications."""
         start, size, each = 0, self.block_size or 1, 0.0
         # Alone, every block runs here. With workers, the first ones do: they compile what is missing once, and tell a replication's time.
         while start < self.count and (self.n_jobs == 1 or (self.count - start) * each <= _WORTH_WORKERS):
             stop = min(start + size, self.count)
             began = time.perf_counter()
-            self.task.run(self.first + start, part_of(self.out, start, stop))
+            self._run_part(start, stop)
             seconds = time.perf_counter() - began
-            self.done.append((start, stop))
             yield stop - start
             size = self.block_size or _next_size(stop - start, seconds)
             if self.n_jobs != 1 and len(self.done) == 1:
@@ -206,16 +207,37 @@ class _Run:
             yield from self._spread(start, size)
 
     def _spread(self, start: int, size: int) -> Iterator[int]:
-        """Run what is left through joblib."""
+        """Run what is left on workers, as joblib is configured; on threads unless it is."""
         import joblib  # here: importing it costs a tenth of a second that a single-threaded run need not pay
 
-        parallel = joblib.Parallel(n_jobs=self.n_jobs, prefer="threads", batch_size=1, return_as="generator_unordered")
+        workers = joblib.effective_n_jobs(self.n_jobs)
         if self.block_size is None:  # enough blocks for every worker to be busy to the end
-            size = max(1, min(size, math.ceil((self.count - start) / (8 * max(1, joblib.effective_n_jobs(self.n_jobs))))))
-        calls = (
-            joblib.delayed(self.task.run_anywhere)(self.first + at, min(size, self.count - at))
-            for at in range(start, self.count, size)
-        )
+            size = max(1, min(size, math.ceil((self.count - start) / (8 * workers))))
+        parts = [(at, min(at + size, self.count)) for at in range(start, self.count, size)]
+        backend, _ = joblib.parallel.get_active_backend(prefer="threads")
+        return self._on_threads(parts, workers) if getattr(backend, "supports_sharedmem", False) else self._through_joblib(parts)
+
+    def _on_threads(self, parts: list[tuple[int, int]], workers: int) -> Iterator[int]:
+        """Let threads write into the block. joblib's threads would do, but it looks for their results every hundredth of a second only."""
+        with ThreadPoolExecutor(workers) as pool:
+            futures = [pool.submit(self._run_part, start, stop) for start, stop in parts]
+            try:
+                for future in as_completed(futures):
+                    yield future.result()
+            finally:  # after an error or Ctrl-C what has begun is finished and kept, the rest is dropped
+                pool.shutdown(cancel_futures=True)
+
+    def _run_part(self, start: int, stop: int) -> int:
+        self.task.run(self.first + start, part_of(self.out, start, stop))
+        self.done.append((start, stop))
+        return stop - start
+
+    def _through_joblib(self, parts: list[tuple[int, int]]) -> Iterator[int]:
+        """Collect blocks from workers that share no memory with the caller."""
+        import joblib
+
+        parallel = joblib.Parallel(n_jobs=self.n_jobs, prefer="threads", batch_size=1, return_as="generator_unordered")
+        calls = (joblib.delayed(self.task.run_anywhere)(self.first + start, stop - start) for start, stop in parts)
         for first, block in parallel(calls):
             rows = slice(first - self.first, first - self.first + len(block.pulls))
             self.out.pulls[rows], self.out.rounds[rows] = block.pulls, block.rounds
