@@ -26,6 +26,8 @@ from rai_sim.result import Experiment, Result
 _BLOCK_SECONDS = 0.2
 #: Replications that take longer than this, in seconds, are worth the hundredth of a second that starting workers takes.
 _WORTH_WORKERS = 0.05
+#: Smallest delta accepted: the thresholds' pi^2 R^3 N / (3 delta) must stay within doubles for every R a run can reach.
+_SMALLEST_DELTA = 1e-200
 #: Largest skip_error accepted. Beyond it the simulated law would be visibly another one than the algorithm's.
 _MOST_SKIP_ERROR = 1e-3
 
@@ -66,7 +68,7 @@ def simulate(
     algorithm : Algorithm
         `Vanilla()`, `Butterscotch()` or `LUCB()`, with its options.
     delta : float, default 0.01
-        Error probability the algorithm is run for, in (0, 1).
+        Error probability the algorithm is run for, in (0, 1) and at least 1e-200.
     replications : int, default 1000
         Number of replications, at least 1.
     seed : int, optional
@@ -81,7 +83,8 @@ def simulate(
         law of pull-by-pull simulation. 0 skips only what is certain, at some cost in time. At most 1e-3.
     max_pulls : int, optional
         Cap on a replication's pulls. A round that would pass it is not started: the replication has finished False, keeps its pulls,
-        and counts neither as correct nor as wrong.
+        and counts neither as correct nor as wrong. Runs of Vanilla and Butterscotch that finish are those without a cap, number
+        for number; LUCB's have the same law.
     first_replication : int, default 0
         Index of the first replication; `first_replication=k, replications=1` reruns replication k alone.
     block_size : int, optional
@@ -118,7 +121,7 @@ def simulate(
         raise TypeError(f"algorithm must be an algorithm such as rai.Vanilla(); got {algorithm!r}"
                         + (": add parentheses" if isinstance(algorithm, type) else ""))
     task = _Task(
-        problem, algorithm, check_delta(delta), _check_seed(seed), _check_skip_error(skip_error),
+        problem, algorithm, _check_delta(delta), _check_seed(seed), _check_skip_error(skip_error),
         None if max_pulls is None else _check_count("max_pulls", max_pulls, 1),
     )  # fmt: skip
     count = _check_count("replications", replications, 1)
@@ -299,6 +302,13 @@ def _progress_bar(total: int, progress: bool | None) -> AbstractContextManager[A
 def kernel_law(arms: Arms) -> Any:
     """Return arms.kernel_law(), kept for the blocks that follow: tables of many categorical arms take a while to make."""
     return arms.kernel_law()
+
+
+def _check_delta(delta: float) -> float:
+    probability = check_delta(delta)
+    if probability < _SMALLEST_DELTA:
+        raise ValueError(f"delta is {probability}; below {_SMALLEST_DELTA} the confidence radii overflow: take a larger one")
+    return probability
 
 
 def _check_int(name: str, value: object) -> int:

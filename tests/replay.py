@@ -356,7 +356,7 @@ def _has_words(law: BitLaw) -> bool:
 @implements(operations.word, BitLaw)
 def _word(law: BitLaw, arm: int, pulls: int, state: State) -> tuple[np.uint64, State]:
     bits = np.uint64(0)
-    for j in range(64):
+    for j in range(min(64, law.prefix.shape[1] - 1 - pulls)):
         reward = np.uint64(law.prefix[arm, pulls + j + 1] - law.prefix[arm, pulls + j])
         bits |= reward << np.uint64(j)
     return bits, state

@@ -158,3 +158,20 @@ def independence(table: ArrayLike) -> float:
 def z_test(estimate: float, expected: float, standard_error: float) -> float:
     """Return the two-sided p-value of an estimate that is normal about its expectation."""
     return float(special.erfc(abs(estimate - expected) / standard_error / np.sqrt(2.0)))
+
+
+def xoshiro(s: list[int]) -> int:
+    """Return the next word of xoshiro256++ and advance the state."""
+
+    def rotate(word: int, by: int) -> int:
+        return (word << by | word >> 64 - by) % 2**64
+
+    word = (rotate((s[0] + s[3]) % 2**64, 23) + s[0]) % 2**64
+    shifted = (s[1] << 17) % 2**64
+    s[2] ^= s[0]
+    s[3] ^= s[1]
+    s[1] ^= s[2]
+    s[0] ^= s[3]
+    s[2] ^= shifted
+    s[3] = rotate(s[3], 45)
+    return word

@@ -29,6 +29,7 @@ from statistics_checks import (
     hypergeometric_law,
     independence,
     masses,
+    xoshiro,
     z_test,
 )
 
@@ -252,23 +253,6 @@ def test_bernoulli_words_compare_uniforms_with_p(expansion: int) -> None:
                 byte < expansion >> 56 or (byte == expansion >> 56 and next(breakers) < (expansion << 8) % 2**64) for byte in lanes_of
             ]
             assert _bits(ones[i, j]).astype(bool).tolist() == expected
-
-
-def xoshiro(s: list[int]) -> int:
-    """Return the next word of xoshiro256++ and advance the state."""
-
-    def rotate(word: int, by: int) -> int:
-        return (word << by | word >> 64 - by) % 2**64
-
-    word = (rotate((s[0] + s[3]) % 2**64, 23) + s[0]) % 2**64
-    shifted = (s[1] << 17) % 2**64
-    s[2] ^= s[0]
-    s[3] ^= s[1]
-    s[1] ^= s[2]
-    s[0] ^= s[3]
-    s[2] ^= shifted
-    s[3] = rotate(s[3], 45)
-    return word
 
 
 def _bits(words: Words) -> NDArray[np.uint8]:

@@ -305,6 +305,27 @@ def test_more_pulls_than_can_be_counted(algorithm: Algorithm) -> None:
 # ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("algorithm", [Vanilla(), Butterscotch(), LUCB()], ids=str)
+def test_the_smallest_delta(algorithm: Algorithm) -> None:
+    """Runs finish, later than at 1e-100."""
+    problem = best_arm(Bernoulli([0.9, 0.2]))
+    small, larger = (simulate(problem, algorithm, delta=delta, replications=20, seed=1).pulls for delta in (1e-200, 1e-100))
+    assert small.mean() > 1.5 * larger.mean()
+
+
+@pytest.mark.parametrize("algorithm", [Vanilla(), Vanilla(merging=False), Butterscotch()], ids=str)
+@pytest.mark.parametrize("required", [(1, 0), (1, 1)])
+def test_a_cap_cuts_runs_and_leaves_the_others_alone(algorithm: Algorithm, required: tuple[int, int]) -> None:
+    """What finishes under a cap are the uncapped runs of at most so many pulls, in every number: a capped study can be continued."""
+    problem = Problem(Bernoulli([0.8, 0.6, 0.3]), (1, 2), required)
+    whole = simulate(problem, algorithm, delta=0.1, replications=300, seed=9)
+    for cap in (3, 100, 193, *np.quantile(whole.pulls, [0.01, 0.5, 0.9, 1.0]).astype(int).tolist()):
+        capped = simulate(problem, algorithm, delta=0.1, replications=300, seed=9, max_pulls=cap)
+        assert np.array_equal(capped.finished, whole.pulls <= cap)
+        for name in ("pulls", "rounds", "correct", "representatives"):
+            assert np.array_equal(getattr(capped, name)[capped.finished], getattr(whole, name)[capped.finished])
+
+
 @pytest.mark.usefixtures("registries", "hasty")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_keeps_what_is_finished(n_jobs: int) -> None:
@@ -405,6 +426,7 @@ def test_wrong_types_are_refused(argument: str, value: object, message: str) -> 
         ("delta", 1.0, r"delta is 1\.0; it must be"),
         ("delta", -0.01, r"delta is -0\.01; it must be"),
         ("delta", float("nan"), r"delta is nan; it must be"),
+        ("delta", 1e-201, r"delta is 1e-201; below 1e-200 the confidence radii overflow: take a larger one"),
         ("replications", 0, r"replications is 0; it must be at least 1"),
         ("replications", -3, r"replications is -3; it must be at least 1"),
         ("replications", 2**63, r"replications is 9223372036854775808; it must be .* at most 2\^62"),

@@ -83,4 +83,4 @@ def _threshold(schedule: ButterscotchSchedule, R: float) -> float:
 
 @implements(operations.threshold_after, ButterscotchSchedule)
 def _threshold_after(schedule: ButterscotchSchedule, R0: float, W0: float, R: float) -> float:
-    return W0  # compiled, never called: its rounds are not skipped
+    return W0  # W grows; no more is needed, as rounds of many pulls are not skipped

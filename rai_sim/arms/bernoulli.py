@@ -14,9 +14,7 @@ from rai_sim.engine import law as operations
 from rai_sim.engine.jit import implements
 from rai_sim.engine.sampling import bernoulli_word, binomial, bits_set, lanes
 from rai_sim.engine.streams import State, uniform
-
-#: Up to this many words of 64 rewards are drawn faster than one binomial (measured).
-_FEW_WORDS = 1
+from rai_sim.engine.vectors import LANES
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -95,12 +93,9 @@ def _one_pull(law: BernoulliLaw, arm: int, total: float, pulls: int, state: Stat
 
 @implements(operations.more_pulls, BernoulliLaw)
 def _more_pulls(law: BernoulliLaw, arm: int, total: float, pulls: int, k: int, state: State) -> tuple[float, State]:
-    if k <= _FEW_WORDS * 64 and law.wordy:
-        while k > 0:
-            word, state = bernoulli_word(law.expansion[arm], state)
-            total += bits_set(word & lanes(0, min(k, 64)))
-            k -= 64
-        return total, state
+    if k <= LANES and law.wordy:
+        word, state = bernoulli_word(law.expansion[arm], state)
+        return total + bits_set(word & lanes(0, k)), state
     successes, state = binomial(k, law.p[arm], state)
     return total + successes, state
 

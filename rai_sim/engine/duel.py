@@ -70,10 +70,10 @@ def duel(
         D = W - abs(gap)
         k = sure_rounds(D, spread)
         reach = D * D * per_budget  # about the length that bound 2 certifies
-        if max(k, reach) < WORTH_A_JUMP and last >= R + LANES and laws.has_words(law):
+        if max(k, reach) < WORTH_A_JUMP and laws.has_words(law):
             A, state = laws.word(law, a, R, state)
             B, state = laws.word(law, b, R, state)
-            rounds = _walk(schedule, A, B, gap, R, W, rise)
+            rounds = min(_walk(schedule, A, B, gap, R, W, rise), last - R)
             S_a += bits_set(A & lanes(0, rounds))
             S_b += bits_set(B & lanes(0, rounds))
             R += rounds

@@ -71,5 +71,8 @@ def has_words(law: Any) -> bool:
 
 
 def word(law: Any, arm: int, pulls: int, state: State) -> tuple[np.uint64, State]:
-    """Return 64 pulls of rewards 0 or 1 as bits, the first pull lowest; only for laws of unit 1 with `has_words`."""
+    """Return 64 pulls of rewards 0 or 1 as bits, the first pull lowest; only for laws of unit 1 with `has_words`.
+
+    Pulls beyond those available may be asked for, never used.
+    """
     _no_python_version("word", law)

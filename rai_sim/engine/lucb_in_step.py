@@ -109,7 +109,7 @@ def run_in_step(
             sure = sure_rounds(W - G, laws.spread(law))
             budget = pair_budget(law, n, skip_error, jumps + 1)
             reach = (W - G) * (W - G) / budget  # about the length that bound 2 certifies when means are close
-            if laws.has_words(law) and made + LANES <= rounds and max(sure, reach) < WORTH_A_JUMP:
+            if laws.has_words(law) and max(sure, reach) < WORTH_A_JUMP:
                 walk = True
             elif 4.0 * reach > sure:
                 jumps += 1
@@ -118,8 +118,9 @@ def run_in_step(
         if walk:
             state = draw_words(law, s.order, s.arm_of, n, t + made, counts, state)
             W_end, k = schedules.threshold(schedule, np.float64(R + made + LANES)) / unit, 0
-            while k < LANES and G <= W:
-                until = min(1 + first_suspect(counts, s.order, s.total, n, c, count, k, W, W_end), LANES)
+            most = min(LANES, rounds - made)
+            while k < most and G <= W:
+                until = min(1 + first_suspect(counts, s.order, s.total, n, c, count, k, W, W_end), most)
                 advance(s.order, s.total, n, counts, k, until, s.picks, s.lcb)
                 k = until
                 count, G = constrain(c, s.total, part.open_sizes, n)

@@ -119,7 +119,7 @@ def _run_one(
     word_rounds = LANES  # rounds of the drawn words that are over; no words are left at 64
     per_round, last_by_pulls, last_by_recording = _last_rounds(law, schedule, setting.max_pulls, n, R, t, pulls)
     k, mode = quiet + 1, SUMS  # rounds to the next check, and how they are made
-    if every_round and laws.has_words(law) and quiet > 0 and min(last_by_pulls, last_by_recording) >= LANES:
+    if every_round and laws.has_words(law) and quiet > 0:
         k, mode = 1, WORDS
     while True:
         last = min(last_by_pulls, last_by_recording)
@@ -142,6 +142,7 @@ def _run_one(
                 until = min(1 + quiet, LANES)
             elif G <= W:  # else the arms that are left may be settled in the very next round
                 until = min(1 + first_suspect(scratch.counts, order, total, n, constraints, count, word_rounds, W, W_end), LANES)
+            until = min(until, word_rounds + last - R)
             advance(order, total, n, scratch.counts, word_rounds, until, scratch.spare_order, scratch.spare_total)
             k, word_rounds = until - word_rounds, until
         else:
@@ -176,7 +177,7 @@ def _run_one(
             k = 1 + sure_rounds(W - G, laws.spread(law))
             square = (W - G) * (W - G)
             few = max(np.float64(k - 1), square / least_budget) < WORTH_A_JUMP
-            if few and laws.has_words(law) and min(last_by_pulls, last_by_recording) >= R + LANES:
+            if few and laws.has_words(law):
                 k, mode = 1, WORDS
                 continue
             if budget < 0.0 or jumps >= FIRST_JUMPS:
