@@ -209,12 +209,12 @@ REFERENCE: dict[tuple[str, str], str] = {
     ("Butterscotch(merging=False)", "Categorical"): "00567d0185392ead",
     ("Butterscotch(merging=False)", "Recorded"): "f5474e984f4d455a",
     ("LUCB(as_printed=False)", "Bernoulli"): "cdbb4e6175d85512",
-    ("LUCB(as_printed=False)", "Gaussian"): "36a643ac27f0fe15",
-    ("LUCB(as_printed=False)", "Categorical"): "286a33ffe031bbec",
+    ("LUCB(as_printed=False)", "Gaussian"): "3c9146149a380893",
+    ("LUCB(as_printed=False)", "Categorical"): "234fa806140deb18",
     ("LUCB(as_printed=False)", "Recorded"): "ddeaa6c35a1bb672",
     ("LUCB(as_printed=True)", "Bernoulli"): "28a362c0dadb00c7",
-    ("LUCB(as_printed=True)", "Gaussian"): "617da4fae8937e8d",
-    ("LUCB(as_printed=True)", "Categorical"): "dded4a177a691022",
+    ("LUCB(as_printed=True)", "Gaussian"): "f2f368e4c8cc2b1e",
+    ("LUCB(as_printed=True)", "Categorical"): "127e29bdcb1168c5",
     ("LUCB(as_printed=True)", "Recorded"): "74c5a0a2f240a298",
 }
 

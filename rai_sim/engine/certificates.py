@@ -150,18 +150,23 @@ def sure_rounds(D: float, spread: float) -> int:
 
 
 @kernel
-def pair_budget(law: Any, n: int, skip_error: float, jump: int) -> float:
-    """Return 2 v ln(n (n - 1) / eps) for jump number `jump` >= 1; infinite if nothing may be left to chance."""
-    if skip_error <= 0.0 or n < 2:
-        return np.inf
+def log_over_share(skip_error: float, jump: int) -> float:
+    """Return log(1 / eps), eps the share of a replication's budget that jump number `jump` >= 1 gets."""
     halvings = 11
     if jump >= FIRST_JUMPS:
         halvings = 10
         while jump >= FIRST_JUMPS:
             jump >>= 1
             halvings += 2
-    v = 2.0 * laws.proxy(law)
-    return 2.0 * v * (math.log(n * (n - 1.0) / skip_error) + halvings * _LN2)
+    return halvings * _LN2 - math.log(skip_error)
+
+
+@kernel
+def pair_budget(law: Any, n: int, skip_error: float, jump: int) -> float:
+    """Return 2 v ln(n (n - 1) / eps) for jump number `jump`; infinite if nothing may be left to chance."""
+    if skip_error <= 0.0 or n < 2:
+        return np.inf
+    return 4.0 * laws.proxy(law) * (math.log(n * (n - 1.0)) + log_over_share(skip_error, jump))
 
 
 @kernel

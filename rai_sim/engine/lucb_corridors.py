@@ -37,7 +37,7 @@ a. Rewards in an interval of length h: X_j moves by at most h a pull, so surely 
 b. Up to eps: for one wall, H away, an exit within k pulls has probability at most exp(-min(H_k, 2 H)^2 / (2 v k)), where H_k = H - k
    (mu - m) for the upper wall and H - k (m - mu) for the lower one, v the variance proxy of a reward: X_j - j (mu - m) is a martingale,
    the wall less that drift a line, and bound 2 of `rai_sim.engine.certificates` argues the same case. So k pulls are certified for all
-   2 |C| walls if min(H_k, 2 H)^2 >= 2 v k ln(2 |C| / eps) for each. eps is taken from the budget over numbered jumps of that module.
+   2 |C| walls if min(H_k, 2 H)^2 >= 2 v k ln(2 |C| / eps) for each. eps is the jump's share of the budget of that module.
 c. For rewards 0 and 1 the next 64 pulls are drawn as a word and the first exit is looked up. Whether it has come by pull j is known
    from the first j bits of all arms of C, so the bits after it are independent of all that is used, and thrown away.
 
@@ -54,6 +54,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.engine import law as laws
+from rai_sim.engine.certificates import certified_on_line, log_over_share
 from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.lucb_rounds import GREATEST, LEAST, NEAREST, STRONGEST, WEAKEST, Ranking
 from rai_sim.engine.sampling import bits_set, lanes
@@ -70,7 +71,6 @@ _FIRST_LOOK, _SECOND_LOOK = 64.0, 8.0
 _CAUTION = 1.0 - 1e-9
 #: No certificate says more than this.
 _LONGEST = 2.0**61
-_LN2 = math.log(2.0)
 
 
 class Corridors(NamedTuple):
@@ -330,22 +330,13 @@ def exit_budget(law: Any, picks: int, skip_error: float, jump: int) -> float:
     """Return 2 v ln(2 |C| / eps) for jump number `jump` >= 1; infinite if nothing may be left to chance."""
     if skip_error <= 0.0:
         return np.inf
-    b = 1
-    while jump > 1:
-        jump >>= 1
-        b += 1
-    return 2.0 * laws.proxy(law) * (math.log(2.0 * picks / skip_error) + (2 * b - 1) * _LN2)
+    return 2.0 * laws.proxy(law) * (math.log(2.0 * picks) + log_over_share(skip_error, jump))
 
 
 @kernel
 def longest_stay(H: float, drift: float, budget: float) -> float:
     """Return a k with min(H - k drift, 2 H)^2 >= k budget: the largest, unless the wall recedes fast."""
-    most = 4.0 * H * H / budget
-    under_root = budget + 4.0 * drift * H
-    if under_root <= 0.0:
-        return most
-    root = 2.0 * H / (math.sqrt(budget) + math.sqrt(under_root))
-    return min(most, root * root)
+    return min(4.0 * H * H / budget, certified_on_line(H, drift, budget))
 
 
 @kernel
