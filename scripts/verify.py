@@ -27,7 +27,7 @@ from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from mutants import LENGTHENED_SKIP, pulls_of_mutant
+from mutants import LENGTHENED_LUCB, LENGTHENED_SKIP, mismatches_of_mutant, pulls_of_mutant
 from replay import (
     butterscotch_length,
     draw_instance,
@@ -123,6 +123,42 @@ def replays(algorithm: Algorithm, size: Size, pool: Executor, jobs: int) -> Verd
     wrong = sum(pool.map(partial(count_mismatches, algorithm, share), range(4 * jobs)), start=0)
     detail = f"{wrong} mismatches in {2 * share * 4 * jobs:,} runs on {share * 4 * jobs:,} recordings"
     return Verdict(f"replay, {SHORT[algorithm]}", wrong == 0, detail)
+
+
+def word_replays(size: Size, pool: Executor, jobs: int) -> Verdict:
+    """As `replays`, for LUCB and rewards 0 and 1 that come as words: rounds in lanes, challenges of one arm."""
+    share = max(1, size.replays // (4 * jobs))
+    found = list(pool.map(partial(count_word_mismatches, share), range(4 * jobs)))
+    wrong, runs = (sum(column) for column in zip(*found, strict=True))
+    return Verdict("replay by words, LUCB", wrong == 0, f"{wrong} mismatches in {runs:,} runs on {runs // 2:,} recordings")
+
+
+def count_word_mismatches(count: int, part: int) -> tuple[int, int]:
+    """Count the runs that differ from the twin's, and the runs."""
+    rng = np.random.default_rng([SEED, part])
+    gaps, most_arms = [((0.08, 0.3), 4), ((0.15, 0.5), 8), ((0.25, 0.9), 16), ((0.15, 0.5), 5)][part % 4]
+    drawn = [draw_instance(rng, lucb_length, gaps, kinds=("bernoulli",), most_arms=most_arms) for _ in range(count)]
+    drawn = [instance for instance in drawn if instance.span == 1]
+    twin = [run_twin(LUCB(), instance) for instance in drawn]
+    ours = [[run(LUCB(), instance, bits=True) for instance in drawn] for run in (run_kernel, run_known)]
+    return sum(a != b for runs in ours for a, b in zip(runs, twin, strict=True)), 2 * len(drawn)
+
+
+#: For each change of `LENGTHENED_LUCB` the recordings that it is tried on; as for `mismatches_of_mutant`.
+TRIED_ON = [
+    ("sure", True, False, 25, 60, (0.08, 0.2), 8),
+    ("sure", True, True, 25, 60, (0.08, 0.2), 8),
+    ("sure", False, False, 25, 60, (0.08, 0.2), 5),
+    ("known", False, False, 23, 40, (0.1, 0.3), 5),
+    ("sure", False, False, 24, 60, (0.25, 0.8), 2),
+]
+
+
+def lengthened_lucb(j: int, size: Size, pool: Executor, jobs: int) -> Verdict:
+    """Each of LUCB's jumps made too long, alone: replays notice it."""
+    with TemporaryDirectory() as folder:
+        (found,) = mismatches_of_mutant(Path(folder), LENGTHENED_LUCB[j : j + 1], TRIED_ON[j : j + 1])
+    return Verdict(f"negative control, replay, LUCB: {LENGTHENED_LUCB[j][2][:40]!r}", found > 0, f"{found} mismatches")
 
 
 def count_mismatches(algorithm: Algorithm, count: int, part: int) -> int:
@@ -405,7 +441,11 @@ def samplers() -> list[Check]:
 # ---------------------------------------------------------------------------------------------------
 
 CHECKS: dict[str, list[Check]] = {
-    "replay": [partial(replays, algorithm) for algorithm in SHORT],
+    "replay": [
+        *(partial(replays, algorithm) for algorithm in SHORT),
+        word_replays,
+        *(partial(lengthened_lucb, j) for j in range(len(LENGTHENED_LUCB))),
+    ],
     "law": [
         *(partial(whole_law, case) for case in WHOLE_LAW),
         partial(wrong_width, WHOLE_LAW[0]),

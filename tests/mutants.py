@@ -80,17 +80,18 @@ import numpy as np
 from replay import draw_instance, lucb_length, run_kernel, run_known, run_twin
 from rai_sim import LUCB
 found = []
-for skips, bits, seed, count, gaps, most_arms in {runs}:
+for skips, bits, as_printed, seed, count, gaps, most_arms in {runs}:
     rng = np.random.default_rng(seed)
     drawn = [draw_instance(rng, lucb_length, gaps, kinds=("bernoulli",), most_arms=most_arms) for _ in range(count)]
-    ours = partial(dict(sure=run_kernel, known=run_known)[skips], LUCB(), bits=bits)
-    found.append(sum(ours(i) != run_twin(LUCB(), i) for i in drawn if i.span == 1))
+    rule = LUCB(as_printed=as_printed)
+    ours = partial(dict(sure=run_kernel, known=run_known)[skips], rule, bits=bits)
+    found.append(sum(ours(i) != run_twin(rule, i) for i in drawn if i.span == 1))
 np.save(sys.argv[1], found)
 """
 
 
 def mismatches_of_mutant(
-    folder: Path, edits: Sequence[tuple[str, str, str]], runs: Sequence[tuple[str, bool, int, int, tuple[float, float], int]]
+    folder: Path, edits: Sequence[tuple[str, str, str]], runs: Sequence[tuple[str, bool, bool, int, int, tuple[float, float], int]]
 ) -> list[int]:
     """Replay recordings of rewards 0 and 1 with LUCB in a copy of the package with some lines changed; count runs unlike the twin's.
 
@@ -98,9 +99,9 @@ def mismatches_of_mutant(
     ----------
     folder, edits
         As in `pulls_of_mutant`.
-    runs : sequence of (skips, bits, seed, count, gaps, most_arms)
-        For each a number is returned. skips is "sure" (`replay.run_kernel`) or "known" (`replay.run_known`), bits as there, and the others
-        are for `replay.draw_instance`.
+    runs : sequence of (skips, bits, as_printed, seed, count, gaps, most_arms)
+        For each a number is returned. skips is "sure" (`replay.run_kernel`) or "known" (`replay.run_known`), bits as there, as_printed as
+        in `LUCB`, and the others are for `replay.draw_instance`.
     """
     environment = _mutant(folder, edits)
     program = _COMPARISON.format(runs=list(runs))
@@ -111,8 +112,10 @@ def mismatches_of_mutant(
 
 
 _EXIT = "if at >= up or at <= -down:\n            break\n    return "
-#: LUCB's jumps too long: a corridor left a pull ago, a sure bound 16 times as long, a budget of a thousandth, a round too many in step.
+#: LUCB's jumps too long: a line or a corridor left a pull ago, a sure bound 16 times as long, a budget of a thousandth, a round too many in
+#: step.
 LENGTHENED_LUCB = (
+    ("engine/lucb_challenge.py", "return min(first_lane(suspects) + 1, J)", "return min(first_lane(suspects) + 2, J)"),
     ("engine/lucb_corridors.py", _EXIT + "j", _EXIT + "min(j + 1, most)"),
     ("engine/lucb_corridors.py", "step = int(min(H * _CAUTION / laws", "step = int(min(16.0 * H / laws"),
     ("engine/lucb_corridors.py", "return 2.0 * laws.proxy(law)", "return 0.002 * laws.proxy(law)"),

@@ -64,7 +64,15 @@ def test_a_ranking_of_twenty_arms_with_small_gaps() -> None:
 
 
 def test_jumps_that_are_too_long_are_caught(tmp_path: Path) -> None:
-    """Negative control: in corridors, left and certified, and in step; see `mutants.LENGTHENED_LUCB`."""
-    runs = [("sure", True, 25, 60, (0.08, 0.2), 8), ("known", False, 23, 40, (0.1, 0.3), 5), ("sure", False, 24, 60, (0.25, 0.8), 2)]
+    """Negative control: by words in a challenge and in corridors, in corridors left and certified, and in step; see `mutants`.
+
+    scripts/verify.py makes each change alone.
+    """
+    runs = [
+        ("sure", True, False, 25, 60, (0.08, 0.2), 8),
+        ("sure", True, True, 25, 60, (0.08, 0.2), 8),
+        ("known", False, False, 23, 40, (0.1, 0.3), 5),
+        ("sure", False, False, 24, 60, (0.25, 0.8), 2),
+    ]
     found = mismatches_of_mutant(tmp_path, LENGTHENED_LUCB, runs)
     assert min(found) >= 2, found

@@ -19,8 +19,10 @@ from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.certificates import Constraints, new_constraints
 from rai_sim.engine.faults import MOST_PULLS, NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS, report
 from rai_sim.engine.jit import driver, inlined, kernel
-from rai_sim.engine.lucb_corridors import Corridors, new_corridors, open_corridors, stay_inside
+from rai_sim.engine.lucb_challenge import Challenge, arm_in_question, new_challenge, run_challenge
+from rai_sim.engine.lucb_corridors import WORTH_A_JUMP, Corridors, exit_budget, new_corridors, open_corridors, stay_inside
 from rai_sim.engine.lucb_in_step import all_in_step, run_in_step
+from rai_sim.engine.lucb_lanes import Lanes, fit_lanes, new_lanes, run_in_lanes
 from rai_sim.engine.lucb_rounds import Ranking, close_ranks, compute_bounds, find_opponents, mend, new_ranking, settle_and_choose
 from rai_sim.engine.partition import Partition, new_partition, open_partition, record_outcome
 from rai_sim.engine.ranking import merge_sort
@@ -62,24 +64,28 @@ class LUCB(Algorithm):
         N, m = setting.cluster_of.size, setting.sizes.size
         scale = math.pi**2 * N / (3.0 * setting.delta)
         _run_block(
-            law, scale, self.as_printed, setting, first, block, new_ranking(N, m), new_corridors(N), new_partition(setting),
-            new_constraints(N, m),
+            law, scale, self.as_printed, setting, first, block, new_ranking(N, m), new_corridors(N), new_lanes(),
+            new_challenge(N, m), new_partition(setting), new_constraints(N, m),
         )  # fmt: skip
 
 
 #: Rounds that must have had the same picks before a longer stretch of them is worth looking for (measured).
 _SAME_BEFORE_A_TRY = 5
+#: The same where rounds are cheap, in lanes.
+_SAME_IN_LANES = 30
 
 
 @driver
 def _run_block(
     law: Any, scale: float, as_printed: bool, setting: Setting, first: int, block: Block, ranking: Ranking, corridors: Corridors,
-    part: Partition, constraints: Constraints,
+    lanes: Lanes, challenge: Challenge, part: Partition, constraints: Constraints,
 ) -> None:  # fmt: skip
     """Run len(block.pulls) replications, indices from `first` on; scale is pi^2 N / (3 delta)."""
     for b in range(block.pulls.size):
         state = replication_stream(setting.key, first + b, ranking.generators)
-        finished, R, pulls = _run_one(law, scale, as_printed, setting, ranking, corridors, part, constraints, block.fault, state)
+        finished, R, pulls = _run_one(
+            law, scale, as_printed, setting, ranking, corridors, lanes, challenge, part, constraints, block.fault, state
+        )
         if block.fault[0] != NONE:
             return
         record_outcome(block, b, part, setting.cluster_of, finished, R, pulls)
@@ -87,8 +93,8 @@ def _run_block(
 
 @kernel
 def _run_one(
-    law: Any, scale: float, as_printed: bool, setting: Setting, s: Ranking, corridors: Corridors, part: Partition,
-    constraints: Constraints, fault: NDArray[np.int64], state: State,
+    law: Any, scale: float, as_printed: bool, setting: Setting, s: Ranking, corridors: Corridors, lanes: Lanes, challenge: Challenge,
+    part: Partition, constraints: Constraints, fault: NDArray[np.int64], state: State,
 ) -> tuple[bool, int, int]:  # fmt: skip
     """Run one replication; return whether it finished, its rounds and its pulls."""
     n, unit, available = s.order.size, laws.unit(law), np.float64(laws.pulls_available(law))
@@ -99,7 +105,8 @@ def _run_one(
         return False, 0, 0
     state = _first_pulls(law, s, state)
     R, pulls, jumps, last_picks, same = 0, n, 0, 0, 0
-    in_step = all_in_step(s, part, n, as_printed)
+    in_step, fit = all_in_step(s, part, n, as_printed), fit_lanes(law, part, n, as_printed)
+    v, worth = arm_in_question(law, part, n, as_printed), WORTH_A_JUMP
     while True:
         R += 1
         log_term = math.log(scale * R * R * R)
@@ -133,16 +140,20 @@ def _run_one(
             room = min(room, available - s.taken[x])
             these_picks += (s.order[x] + 1) * (s.order[x] + 1)  # likely another number for other arms
         k = 0
-        same = same + 1 if these_picks == last_picks and settled == 0 else 0
+        known = last_picks < 0 or these_picks == last_picks
+        same = same + 1 if known and settled == 0 else 0
         if same >= _SAME_BEFORE_A_TRY:
             k = open_corridors(
                 corridors, s, n, picks, part.open_sizes, as_printed, log_term, unit, R, int(min(room, (most - pulls) // picks))
             )
         last_picks = these_picks
         if k > 1:
+            worth = WORTH_A_JUMP
             k, jumps, state = stay_inside(law, corridors, s, picks, k, setting.skip_error, jumps, state)
         else:
             k = 1
+            if same >= _SAME_BEFORE_A_TRY and (fit or v >= 0):
+                same, worth = 0, 4.0 * worth
             for j in range(picks):
                 x = s.picks[j]
                 if s.taken[x] >= available:
@@ -158,6 +169,19 @@ def _run_one(
         mend(s, n)
         if settled > 0:
             in_step = all_in_step(s, part, n, as_printed)
+            fit, v = fit_lanes(law, part, n, as_printed), arm_in_question(law, part, n, as_printed)
+        if in_step or same >= _SAME_BEFORE_A_TRY:
+            continue
+        if v >= 0:
+            budget = exit_budget(law, picks, setting.skip_error, jumps + 1)
+            R, pulls, wide, state = run_challenge(law, scale, budget, worth, s, part, challenge, v, n, R, pulls, most, state)
+            same = _SAME_BEFORE_A_TRY if wide else 0
+        elif fit:
+            R, pulls, same, state = run_in_lanes(law, scale, s, part, lanes, n, R, pulls, most, _SAME_IN_LANES, state)
+        else:
+            continue
+        mend(s, n)
+        last_picks = -1
 
 
 @inlined

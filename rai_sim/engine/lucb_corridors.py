@@ -64,7 +64,7 @@ from rai_sim.engine.words import new_counts
 #: Relative to the means and radii, far more than the rounding of a bound, far less than bounds differ.
 SLACK = 1e-13
 #: Certified stretches shorter than this are better walked by words, for laws that have them (measured).
-_WORTH_A_JUMP = 150.0
+WORTH_A_JUMP = 150.0
 #: Rounds for which corridors are tried first, and then if there are none (measured).
 _FIRST_LOOK, _SECOND_LOOK = 64.0, 8.0
 #: Takes more off a bound than rounding can add to it.
@@ -373,7 +373,7 @@ def stay_inside(
         step = int(min(H * _CAUTION / laws.spread(law), _LONGEST))
         budget = exit_budget(law, picks, skip_error, jumps + 1)
         reach = H * H / budget  # about the length that is certified when the means have settled
-        if laws.has_words(law) and max(np.float64(step), reach) < _WORTH_A_JUMP:
+        if laws.has_words(law) and max(np.float64(step), reach) < WORTH_A_JUMP:
             step = min(64, limit - done)
             for j in range(picks):
                 x = s.picks[j]
