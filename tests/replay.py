@@ -26,7 +26,7 @@ from rai_sim.arms.base import Arms
 from rai_sim.engine import law as operations
 from rai_sim.engine.blocks import Setting, new_block
 from rai_sim.engine.faults import NONE, RECORDING_RAN_OUT
-from rai_sim.engine.jit import implements, kernel
+from rai_sim.engine.jit import gives_words, implements, kernel
 from rai_sim.engine.streams import State, new_generators, replication_stream, shuffle, stream_key
 
 #: What recordings are made of; see `_record`.
@@ -325,6 +325,7 @@ def _drivers() -> list[Any]:
     return [driver for driver in drivers if not isinstance(driver._cache, NullCache)]
 
 
+@gives_words
 class BitLaw(NamedTuple):
     """A recording of rewards 0 and 1 that also gives 64 pulls as one word, as Bernoulli arms do."""
 

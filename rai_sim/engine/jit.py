@@ -1,6 +1,6 @@
 """The only place that sets Numba options.
 
-Three kinds of compiled functions exist:
+Four kinds of compiled functions exist:
 
 `kernel`
     A helper. It is compiled into whatever calls it and never cached on disk by itself.
@@ -8,6 +8,8 @@ Three kinds of compiled functions exist:
     An entry point that Python calls. It is cached on disk, so a fresh process does not compile it again.
 `implements`
     One law's version of an operation that every law offers (see `rai_sim.engine.law`).
+`for_words`
+    A helper for laws that give words of rewards; with other laws, a stand-in is compiled, which takes less time.
 
 Numba's disk cache notices a change of the entry point's own file only; a changed helper in another file would go
 unnoticed (numba #1833), and an index that names a class which no longer exists cannot even be read. `driver` therefore
@@ -93,6 +95,29 @@ def implements(operation: Callable[..., Any], law: type) -> Callable[[F], F]:
             return function if matches else None
 
         overload(operation, strict=False, jit_options=dict(_OPTIONS))(choose)
+        return function
+
+    return register
+
+
+#: Laws that give words of rewards.
+_WITH_WORDS: set[type] = set()
+
+
+def gives_words(law: F) -> F:
+    """Class decorator of a law that may give words of rewards (see `rai_sim.engine.law`)."""
+    _WITH_WORDS.add(cast(type, law))
+    return law
+
+
+def for_words(stand_in: F) -> Callable[[F], F]:
+    """Compile the decorated helper where its first argument is a law that `gives_words`, the stand-in elsewhere."""
+
+    def register(function: F) -> F:
+        def choose(first: Any, *_rest: Any) -> Callable[..., Any]:
+            return function if first.instance_class in _WITH_WORDS else stand_in
+
+        overload(function, strict=False, jit_options=dict(_OPTIONS))(choose)
         return function
 
     return register

@@ -66,7 +66,7 @@ def handy(law: Any, k: int) -> int:
 
 
 def has_words(law: Any) -> bool:
-    """Return whether `word` gives 64 pulls at once."""
+    """Return whether `word` gives 64 pulls at once; only laws declared by `rai_sim.engine.jit.gives_words` may say so."""
     _no_python_version("has_words", law)
 
 

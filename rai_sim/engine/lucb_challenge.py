@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.engine import law as laws
-from rai_sim.engine.jit import inlined, kernel
+from rai_sim.engine.jit import for_words, inlined
 from rai_sim.engine.lucb_rounds import Ranking, compute_bounds
 from rai_sim.engine.partition import Partition
 from rai_sim.engine.sampling import bits_set, lanes
@@ -299,7 +299,14 @@ def _longest_stretch(law: Any, s: Ranking, n: int, R: int) -> int:
     return int(J)
 
 
-@kernel
+def _no_rounds(
+    law: Any, scale: float, budget: float, worth: float, s: Ranking, part: Partition, k: Challenge, v: int, n: int, R: int, pulls: int,
+    most: int, state: State,
+) -> tuple[int, int, bool, State]:  # fmt: skip
+    return R, pulls, False, state
+
+
+@for_words(_no_rounds)
 def run_challenge(
     law: Any, scale: float, budget: float, worth: float, s: Ranking, part: Partition, k: Challenge, v: int, n: int, R: int, pulls: int,
     most: int, state: State,

@@ -35,7 +35,7 @@ from rai_sim.engine.arm_vectors import (
     next_bits,
     used_up,
 )
-from rai_sim.engine.jit import inlined, kernel
+from rai_sim.engine.jit import for_words, inlined, kernel
 from rai_sim.engine.lucb_rounds import Ranking
 from rai_sim.engine.partition import Partition
 from rai_sim.engine.ranking import ranks_before
@@ -189,7 +189,13 @@ def _refill(law: Any, s: Ranking, k: Lanes, empty: np.uint64, first: int, first_
     return state
 
 
-@kernel
+def _no_rounds(
+    law: Any, scale: float, s: Ranking, part: Partition, k: Lanes, n: int, R: int, pulls: int, most: int, same_limit: int, state: State
+) -> tuple[int, int, int, State]:
+    return R, pulls, 0, state
+
+
+@for_words(_no_rounds)
 def run_in_lanes(
     law: Any, scale: float, s: Ranking, part: Partition, k: Lanes, n: int, R: int, pulls: int, most: int, same_limit: int,
     state: State,
