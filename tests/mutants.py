@@ -44,14 +44,14 @@ def pulls_of_mutant(
     problems, algorithm : str
         Python expressions in which the package is called `rai`; one row of pulls a problem is returned.
     """
-    environment = _mutant(folder, edits)
+    environment = mutant(folder, edits)
     program = _PROGRAM.format(problems=", ".join(problems), algorithm=algorithm, delta=delta, replications=replications, seed=seed)
     subprocess.run([sys.executable, "-c", program, str(folder / "pulls.npy")], check=True, env=environment, cwd=folder, timeout=300)
     pulls: NDArray[np.int64] = np.load(folder / "pulls.npy")
     return pulls
 
 
-def _mutant(folder: Path, edits: Sequence[tuple[str, str, str]]) -> dict[str, str]:
+def mutant(folder: Path, edits: Sequence[tuple[str, str, str]]) -> dict[str, str]:
     """Copy the package and change it; return the environment in which Python imports the copy."""
     package = Path(rai_sim.__file__).parent
     shutil.copytree(package, folder / "rai_sim", ignore=shutil.ignore_patterns("__pycache__"))
@@ -103,7 +103,7 @@ def mismatches_of_mutant(
         For each a number is returned. skips is "sure" (`replay.run_kernel`) or "known" (`replay.run_known`), bits as there, as_printed as
         in `LUCB`, and the others are for `replay.draw_instance`.
     """
-    environment = _mutant(folder, edits)
+    environment = mutant(folder, edits)
     program = _COMPARISON.format(runs=list(runs))
     arguments = [sys.executable, "-c", program, str(folder / "found.npy"), str(Path(__file__).parent)]
     subprocess.run(arguments, check=True, env=environment, cwd=folder, timeout=300)

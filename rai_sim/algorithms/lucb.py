@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from rai_sim.engine.lucb_corridors import WORTH_A_JUMP, Corridors, exit_budget, 
 from rai_sim.engine.lucb_in_step import all_in_step, run_in_step
 from rai_sim.engine.lucb_lanes import Lanes, fit_lanes, new_lanes, run_in_lanes
 from rai_sim.engine.lucb_rounds import Ranking, close_ranks, compute_bounds, find_opponents, mend, new_ranking, settle_and_choose
+from rai_sim.engine.lucb_view import View, new_view, note_settled, open_view, renew_view, view_holds, worth_a_view
 from rai_sim.engine.partition import Partition, new_partition, open_partition, record_outcome
 from rai_sim.engine.ranking import merge_sort
 from rai_sim.engine.streams import State, replication_stream, shuffle
@@ -64,8 +65,11 @@ class LUCB(Algorithm):
         N, m = setting.cluster_of.size, setting.sizes.size
         scale = math.pi**2 * N / (3.0 * setting.delta)
         _run_block(
-            law, scale, self.as_printed, setting, first, block, new_ranking(N, m), new_corridors(N), new_lanes(),
-            new_challenge(N, m), new_partition(setting), new_constraints(N, m),
+            law, scale, self.as_printed, setting, first, block,
+            _Memory(
+                new_ranking(N, m), new_partition(setting), new_view(N, setting.sizes), new_lanes(), new_challenge(N, m), new_corridors(N),
+                new_constraints(N, m),
+            ),
         )  # fmt: skip
 
 
@@ -75,28 +79,35 @@ _SAME_BEFORE_A_TRY = 5
 _SAME_IN_LANES = 30
 
 
+class _Memory(NamedTuple):
+    """What a block works in."""
+
+    ranking: Ranking
+    part: Partition
+    view: View
+    lanes: Lanes
+    challenge: Challenge
+    corridors: Corridors
+    constraints: Constraints
+
+
 @driver
-def _run_block(
-    law: Any, scale: float, as_printed: bool, setting: Setting, first: int, block: Block, ranking: Ranking, corridors: Corridors,
-    lanes: Lanes, challenge: Challenge, part: Partition, constraints: Constraints,
-) -> None:  # fmt: skip
+def _run_block(law: Any, scale: float, as_printed: bool, setting: Setting, first: int, block: Block, memory: _Memory) -> None:
     """Run len(block.pulls) replications, indices from `first` on; scale is pi^2 N / (3 delta)."""
     for b in range(block.pulls.size):
-        state = replication_stream(setting.key, first + b, ranking.generators)
-        finished, R, pulls = _run_one(
-            law, scale, as_printed, setting, ranking, corridors, lanes, challenge, part, constraints, block.fault, state
-        )
+        state = replication_stream(setting.key, first + b, memory.ranking.generators)
+        finished, R, pulls = _run_one(law, scale, as_printed, setting, memory, block.fault, state)
         if block.fault[0] != NONE:
             return
-        record_outcome(block, b, part, setting.cluster_of, finished, R, pulls)
+        record_outcome(block, b, memory.part, setting.cluster_of, finished, R, pulls)
 
 
 @kernel
 def _run_one(
-    law: Any, scale: float, as_printed: bool, setting: Setting, s: Ranking, corridors: Corridors, lanes: Lanes, challenge: Challenge,
-    part: Partition, constraints: Constraints, fault: NDArray[np.int64], state: State,
-) -> tuple[bool, int, int]:  # fmt: skip
+    law: Any, scale: float, as_printed: bool, setting: Setting, memory: _Memory, fault: NDArray[np.int64], state: State
+) -> tuple[bool, int, int]:
     """Run one replication; return whether it finished, its rounds and its pulls."""
+    s, part, view, lanes, challenge, corridors, constraints = memory
     n, unit, available = s.order.size, laws.unit(law), np.float64(laws.pulls_available(law))
     state = shuffle(s.arm_of, state)
     missing = open_partition(part, setting.sizes)
@@ -107,11 +118,24 @@ def _run_one(
     R, pulls, jumps, last_picks, same = 0, n, 0, 0, 0
     in_step, fit = all_in_step(s, part, n, as_printed), fit_lanes(law, part, n, as_printed)
     v, worth = arm_in_question(law, part, n, as_printed), WORTH_A_JUMP
+    cold, views = 0, worth_a_view(view, n)  # active arms outside of the ranking, which then is a view
+    if views:
+        open_view(view, s, part)
     while True:
         R += 1
         log_term = math.log(scale * R * R * R)
-        compute_bounds(s, n, log_term, unit)
-        find_opponents(s, n, part.open_sizes, as_printed)
+        if cold == 0:
+            views = worth_a_view(view, n)
+        doubt, renewed = views and cold == 0, False
+        while True:
+            if doubt:
+                renewed = True
+                n, cold = renew_view(view, s, part, n, R, scale, unit, as_printed)
+            compute_bounds(s, n, log_term, unit)
+            find_opponents(s, n, part.open_sizes, as_printed)
+            doubt = cold > 0 and not view_holds(view, s, part, n, R, 0, as_printed)
+            if not doubt:
+                break
         settled, supplied, picks = settle_and_choose(s, part, n, R, as_printed)
         missing -= supplied
         if missing == 0:
@@ -119,6 +143,8 @@ def _run_one(
                 s.settled[x] = False
             return True, R, pulls
         if settled > 0:
+            if views:
+                note_settled(view, s, n)
             n = close_ranks(s, n, picks)
             in_step = False
         if picks > most - pulls:
@@ -142,7 +168,7 @@ def _run_one(
         k = 0
         known = last_picks < 0 or these_picks == last_picks
         same = same + 1 if known and settled == 0 else 0
-        if same >= _SAME_BEFORE_A_TRY:
+        if cold == 0 and same >= _SAME_BEFORE_A_TRY:
             k = open_corridors(
                 corridors, s, n, picks, part.open_sizes, as_printed, log_term, unit, R, int(min(room, (most - pulls) // picks))
             )
@@ -167,10 +193,10 @@ def _run_one(
         R += k - 1
         pulls += k * picks
         mend(s, n)
-        if settled > 0:
+        if (settled > 0 or renewed) and cold == 0:
             in_step = all_in_step(s, part, n, as_printed)
             fit, v = fit_lanes(law, part, n, as_printed), arm_in_question(law, part, n, as_printed)
-        if in_step or same >= _SAME_BEFORE_A_TRY:
+        if cold > 0 or in_step or same >= _SAME_BEFORE_A_TRY:
             continue
         if v >= 0:
             budget = exit_budget(law, picks, setting.skip_error, jumps + 1)
