@@ -20,8 +20,8 @@ Bounds of cold arms. 2 asks for the least LCB and the greatest UCB up to round `
 the round of building on: so they are taken at that end, as mean -+ c q with c q a little larger or smaller (`_CAUTION`) than rounding can
 make the radius; for the subtraction and those of the gaps rounding is monotone. Comparisons with them are strict.
 
-Ties. Thousands of arms can have the same n_a and mean (after the first pulls all have), and then have the same bounds in every round, to the
-last bit. So a guard keeps, for the cold arm most extreme, its n_a and mean, the least label of the arms that share them, and the `other`
+Ties. Thousands of arms can have the same n_a and mean, as after the first pulls, and then have the same bounds in every round, to the last
+bit. So a guard keeps, for the cold arm most extreme, its n_a and mean, the least label of the arms that share them, and the `other`
 bound that holds for the arms which do not. An arm of the view is ahead if it is beyond the guard's bound, or if it has that n_a and mean,
 a smaller label, and is beyond the other one.
 
@@ -66,7 +66,7 @@ _LOW, _HIGH, _BY_L, _BY_U, _BEST, _WORST = 0, 1, 2, 3, 4, 5
 _GUARDS, _WAYS = 4, 6
 #: Cells of `View.state`: the active arms up to which there is no view, the number of levels below S_0, the round in which guards failed
 #: last, the first level then chosen anew; and, for tests, how often a round was judged on all active arms, and each level was chosen.
-_LIMIT, _DEPTH, _ROUND, _TOP, FULL_ROUNDS, CHOSEN = 0, 1, 2, 3, 4, 5
+LIMIT, _DEPTH, _ROUND, _TOP, FULL_ROUNDS, CHOSEN = 0, 1, 2, 3, 4, 5
 _CELLS = CHOSEN + _LEVELS
 #: Arms that are exchanged across borders one by one before a level is sorted.
 _EXCHANGES = 8
@@ -80,10 +80,10 @@ class View(NamedTuple):
     total: NDArray[np.float64]
     mean: NDArray[np.float64]
     q: NDArray[np.float64]
-    cluster: NDArray[np.int32]
+    cluster: NDArray[np.int64]
     hot: NDArray[np.bool_]  # chosen for the level that is being built
     gone: NDArray[np.bool_]  # settled
-    lists: NDArray[np.int32]  # (levels, N) labels of each level's arms, grouped by clusters
+    lists: NDArray[np.int64]  # (levels, N) labels of each level's arms, grouped by clusters
     ends: NDArray[np.int64]  # (levels, m) where each cluster ends in them
     until: NDArray[np.int64]  # (levels,) the last round for which the guards hold; [0]: all of them
     margin: NDArray[np.int64]  # (levels,) how many rounds guards are made for
@@ -104,7 +104,7 @@ class View(NamedTuple):
     keep: NDArray[np.int64]  # (6 m,) how many arms to choose
     kept: NDArray[np.int64]  # (6 m,) how many are noted, up to twice as many
     place: NDArray[np.int64]  # (6 m,) where
-    chosen: NDArray[np.int32]  # (6, N) labels of the arms chosen
+    chosen: NDArray[np.int64]  # (6, N) labels of the arms chosen
     chosen_key: NDArray[np.float64]
 
 
@@ -113,17 +113,17 @@ def new_view(N: int, sizes: NDArray[np.int64]) -> View:
     m = sizes.size
     limit = _WORTHWHILE * int(np.minimum(sizes, _RECKONED).sum())
     state = np.zeros(_CELLS, np.int64)
-    state[_LIMIT] = limit
+    state[LIMIT] = limit
     if limit >= N:
         N = m = 0
     rows, room = _LEVELS * _GUARDS * m, N
     return View(
-        state, np.empty(N), np.empty(N), np.empty(N), np.empty(N), np.empty(N, np.int32), np.zeros(N, np.bool_), np.empty(N, np.bool_),
-        np.empty((_LEVELS, N), np.int32), np.zeros((_LEVELS, m), np.int64), np.zeros(_LEVELS, np.int64), np.zeros(_LEVELS, np.int64),
+        state, np.empty(N), np.empty(N), np.empty(N), np.empty(N), np.empty(N, np.int64), np.zeros(N, np.bool_), np.empty(N, np.bool_),
+        np.empty((_LEVELS, N), np.int64), np.zeros((_LEVELS, m), np.int64), np.zeros(_LEVELS, np.int64), np.zeros(_LEVELS, np.int64),
         np.zeros((_LEVELS, m), np.int64), np.empty(rows), np.empty(rows), np.empty(rows), np.empty(rows, np.int64), np.empty(rows),
         np.empty(2 * _LEVELS * m, np.int64), np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m), np.empty(m),
         np.empty(m), np.empty(m), np.empty(_WAYS * m, np.int64), np.empty(_WAYS * m, np.int64), np.empty(_WAYS * m, np.int64),
-        np.empty((_WAYS, room), np.int32), np.empty((_WAYS, room)),
+        np.empty((_WAYS, room), np.int64), np.empty((_WAYS, room)),
     )  # fmt: skip
 
 
@@ -143,7 +143,7 @@ def _ahead(v: View, row: int, key: float, s: Ranking, x: int) -> bool:
 @inlined
 def view_holds(v: View, s: Ranking, part: Partition, n: int, R: int, level: int, as_printed: bool) -> bool:
     """Whether the round's outcome is that of all active arms; by the guards of one level, or of all for level 0."""
-    if R > v.until[level]:
+    if v.until[level] < R:
         return False
     m, p1 = part.open_sizes.size, 0
     for i in range(m):
@@ -287,10 +287,10 @@ def _survey(v: View, s: Ranking, level: int, c: float) -> bool:
         start, stop = stop, v.ends[level, i]
         first, last, best, worst, low, high = -1, -1, -np.inf, np.inf, np.inf, -np.inf
         for j in range(np.uint64(start), np.uint64(stop)):
-            a = np.int64(v.lists[level, j])
+            a = v.lists[level, j]
             if v.gone[a]:
                 continue
-            mean, q, cluster = v.mean[a], v.q[a], np.int64(v.cluster[a])
+            mean, q, cluster = v.mean[a], v.q[a], v.cluster[a]
             grouped = grouped and cluster == i
             v.size[cluster] += 1
             v.lists[level, kept], s.total[kept], s.ucb[kept] = a, mean, q
@@ -315,8 +315,8 @@ def _group(v: View, s: Ranking, level: int) -> None:
         place += v.size[i]
         v.ends[level, i] = place
     for j in range(count):
-        a = np.int64(v.lists[level, j])
-        i = np.int64(v.cluster[a])
+        a = v.lists[level, j]
+        i = v.cluster[a]
         s.picks[v.kept[i]] = a
         v.kept[i] += 1
     for j in range(count):
@@ -423,7 +423,7 @@ def _worse(way: int, key: float, a: int, other_key: float, b: int) -> bool:
 
 
 @kernel
-def _select(keys: NDArray[np.float64], labels: NDArray[np.int32], way: int, start: int, stop: int, last: int) -> None:
+def _select(keys: NDArray[np.float64], labels: NDArray[np.int64], way: int, start: int, stop: int, last: int) -> None:
     """Move the most extreme of the arms at start..stop-1 to start..last, the least extreme of those to `last`."""
     low, high = start, stop - 1
     while low < high:
@@ -485,18 +485,18 @@ def _choose(v: View, s: Ranking, part: Partition, level: int, c: float) -> None:
             mean, radius = s.total[j], c * s.ucb[j]
             lcb, ucb = mean - radius, mean + radius
             if -lcb >= low:
-                low = _offer(v, _LOW, i, -lcb, np.int64(v.lists[level, j]), low)
+                low = _offer(v, _LOW, i, -lcb, v.lists[level, j], low)
             if ucb >= high:
-                high = _offer(v, _HIGH, i, ucb, np.int64(v.lists[level, j]), high)
+                high = _offer(v, _HIGH, i, ucb, v.lists[level, j], high)
             if ucb - L >= U - lcb:
                 if -ucb >= by_L:
-                    by_L = _offer(v, _BY_L, i, -ucb, np.int64(v.lists[level, j]), by_L)
+                    by_L = _offer(v, _BY_L, i, -ucb, v.lists[level, j], by_L)
             elif lcb >= by_U:
-                by_U = _offer(v, _BY_U, i, lcb, np.int64(v.lists[level, j]), by_U)
+                by_U = _offer(v, _BY_U, i, lcb, v.lists[level, j], by_U)
             if mean >= best:
-                best = _offer(v, _BEST, i, mean, np.int64(v.lists[level, j]), best)
+                best = _offer(v, _BEST, i, mean, v.lists[level, j], best)
             if -mean >= worst:
-                worst = _offer(v, _WORST, i, -mean, np.int64(v.lists[level, j]), worst)
+                worst = _offer(v, _WORST, i, -mean, v.lists[level, j], worst)
         j = start + v.size[i]
     for way in range(_WAYS):
         for i in range(m):
@@ -519,7 +519,7 @@ def _leave_out(v: View, s: Ranking, level: int, c_now: float, c_then: float) -> 
         first, last, best, worst, cold = -1, -1, -np.inf, np.inf, 0
         L, U, start = v.L[i], v.U[i], j
         for j in range(np.uint64(start), np.uint64(start + v.size[i])):
-            a = np.int64(v.lists[level - 1, j])
+            a = v.lists[level - 1, j]
             if v.hot[a]:
                 v.hot[a] = False
                 v.lists[level, count] = a
@@ -585,7 +585,7 @@ def _set_depth(v: View) -> None:
 @inlined
 def worth_a_view(v: View, n: int) -> bool:
     """Whether so many active arms are worth a view."""
-    return n > v.state[_LIMIT]
+    return n > v.state[LIMIT]
 
 
 @kernel
@@ -631,7 +631,7 @@ def _load(v: View, s: Ranking, part: Partition, level: int) -> int:
         part.open_sizes[i] = v.ends[level, i] - start
         start = v.ends[level, i]
     for x in range(n):
-        a = np.int64(v.lists[level, x])
+        a = v.lists[level, x]
         s.order[x], s.mean[x] = a, v.mean[a]
     repair(s.order, s.mean, n, s.picks, s.lcb)
     for x in range(n):
@@ -674,7 +674,7 @@ def renew_view(
     first = _level_to_build(v, s, part, n, R, as_printed)
     _write_back(v, s, part, unit)
     level = first
-    while 0 < level and (level == 1 or level <= v.state[_DEPTH]):
+    while level > 0 and (level == 1 or level <= v.state[_DEPTH]):
         if _build(v, s, part, level, R, scale, as_printed):
             level += 1
         else:
