@@ -41,6 +41,7 @@ from replay import (
     vanilla_length,
 )
 from statistics_checks import Law, convolved_law, fit, hypergeometric_law, independence
+from view_guards import mismatches_without_guards
 
 import rai_sim as rai
 from rai_sim import LUCB, Butterscotch, Vanilla
@@ -159,6 +160,14 @@ def lengthened_lucb(j: int, size: Size, pool: Executor, jobs: int) -> Verdict:
     with TemporaryDirectory() as folder:
         (found,) = mismatches_of_mutant(Path(folder), LENGTHENED_LUCB[j : j + 1], TRIED_ON[j : j + 1])
     return Verdict(f"negative control, replay, LUCB: {LENGTHENED_LUCB[j][2][:40]!r}", found > 0, f"{found} mismatches")
+
+
+def guards_left_out(size: Size, pool: Executor, jobs: int) -> Verdict:
+    """Each guard of LUCB's view left out, alone: runs without a view notice it; with all guards they agree."""
+    with TemporaryDirectory() as folder:
+        none, found = mismatches_without_guards(Path(folder))
+    detail = f"{none} mismatches with all guards; " + ", ".join(f"{name} {count}" for name, count in found.items())
+    return Verdict("negative control, guards of LUCB's view", none == 0 and min(found.values()) > 0, detail)
 
 
 def count_mismatches(algorithm: Algorithm, count: int, part: int) -> int:
@@ -445,6 +454,7 @@ CHECKS: dict[str, list[Check]] = {
         *(partial(replays, algorithm) for algorithm in SHORT),
         word_replays,
         *(partial(lengthened_lucb, j) for j in range(len(LENGTHENED_LUCB))),
+        guards_left_out,
     ],
     "law": [
         *(partial(whole_law, case) for case in WHOLE_LAW),
