@@ -26,7 +26,8 @@ bound that holds for the arms which do not. An arm of the view is ahead if it is
 a smaller label, and is beyond the other one.
 
 Levels. S_0 are all active arms, S_1 contains S_2 .., the last is the view. S_j is chosen from S_(j-1): from each cluster the arms most
-extreme in each of six ways, or those that a sample suggests are about as many. What is left out becomes cold with guards of its level, made from sums the arms keep while they are cold. A
+extreme in each of six ways, or those that a sample suggests are about as many. What is left out becomes cold with guards of its level,
+made from sums the arms keep while they are cold. A
 guard that fails has the view chosen anew from the level above it, then, if guards still fail, that level from the one above, and so on.
 Which arms are chosen is a matter of speed alone; guards decide. Each level is a few times as large as the next and lasts as many
 times longer, so a round costs O(log N) on average. If guards fail even though all levels were chosen in this very round, as when more
