@@ -332,7 +332,9 @@ def run_challenge(
         log_term = math.log(scale * (R + 1) * (R + 1) * (R + 1))
         compute_bounds(s, n, log_term, 1.0)
         J = min(_longest_stretch(law, s, n, R + 1), (most - pulls) // number)
-        if J < 1 or not _set_borders(k, s, clusters):
+        if J < 1:  # more pulls than lines can be drawn for: corridors can
+            return R, pulls, True, state
+        if not _set_borders(k, s, clusters):
             return R, pulls, False, state
         growth, c = 1.5 * J / (log_term * (R + 1)), math.sqrt(log_term)
         k.pick[0], k.home[0] = v, home
