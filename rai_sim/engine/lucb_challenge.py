@@ -2,8 +2,8 @@
 
 Legend as in `rai_sim.engine.lucb_rounds`. One cluster still wants an arm and has one left, v. So v is nearest, weakest and strongest, and a
 round pulls v, the arm l of least LCB among all ranked before v and the arm u of greatest UCB among all ranked after (one of them may be
-missing). The best arm of many is found like that, and the last arm of any task. No cut matters but those next to v as long as nobody is
-settled, and the others' order does not matter at all.
+missing). The best arm of many is found like that, and the last arm of any task. Only the cuts of the ranking matter here, not the order of
+arms within a cluster.
 
 A stretch. Round R has been judged, by the operations of the definition, and C = {v, l, u} are its picks. For as long as in rounds R+1, R+2,
 .. R+J
@@ -17,8 +17,8 @@ A stretch. Round R has been judged, by the operations of the definition, and C =
 the picks are C: by 1 the clusters are the same sets of arms, by 2 l and u keep their roles, and by 3 nobody is settled: v not, as UCB_v >
 LCB_l >= L; no x before v, as UCB_v > LCB_x, a bound ranked after x, or because it is held; likewise those after v.
 Arms outside of C keep their means, and c = sqrt(ln(pi^2 R^3 N / (3 delta))) grows from c_R to at most c_R (1 + 3 J / (2 c_R^2 R)), so T is
-the least LCB for the latter c and M the greatest for c_R, and a held arm stays held: its UCB and the
-bystander's grow, their LCBs fall, and LCB_l stays the least by 2. T is no higher than a number between LCB_l and UCB_v.
+the least LCB for the latter c and M the greatest for c_R. A held arm stays held: its UCB and the bystander's grow, their LCBs fall, and
+LCB_l stays the least by 2. T is no higher than a number between LCB_l and UCB_v.
 
 Lines. Let an arm of C have n pulls and sum S, and S_j, n + j after j more. A mean below b is S_j < (n + j) b; LCB < T is S_j < (n + j) T +
 c ((n + j) / 2)^1/2, for which c_R is on the safe side, as it is in UCB > M, S_j > (n + j) M - c ((n + j) / 2)^1/2. The right sides are
@@ -52,8 +52,6 @@ _0 = np.uint64(0)
 _MOST_TAKEN = 2.0**40
 #: Taken off a room, in rewards, for all rounding.
 _MARGIN = 2.0 / 256.0
-
-
 #: Rows of `Challenge.lines`: limits of a pick's sum now and J pulls later.
 _UP, _UP_END, _DOWN, _DOWN_END = 0, 1, 2, 3
 
@@ -180,7 +178,21 @@ def _set_borders(k: Challenge, s: Ranking, clusters: int) -> bool:
 
 
 @inlined
-def _least_before(k: Challenge, s: Ranking, v: int, home: int) -> tuple[int, int, bool]:
+def _find_clusters(k: Challenge, part: Partition, v: int) -> tuple[int, int]:
+    """Note where the open clusters end; return how many there are, and which one holds v."""
+    clusters, home, p1 = 0, 0, 0
+    for i in range(part.open_sizes.size):
+        if part.open_sizes[i] > 0:
+            if p1 == v:
+                home = clusters
+            p1 += part.open_sizes[i]
+            k.end[clusters] = p1
+            clusters += 1
+    return clusters, home
+
+
+@inlined
+def _least_before(k: Challenge, s: Ranking, home: int) -> tuple[int, int, bool]:
     """Return the arm of least LCB before v (-1 if there is none), its cluster, and whether another one has the same LCB."""
     least, home_least, tied, x = -1, 0, False, 0
     for c in range(home):
@@ -246,7 +258,7 @@ def _limits_before(k: Challenge, s: Ranking, v: int, home: int, least: int, home
 
 @inlined
 def _limits_after(
-    k: Challenge, s: Ranking, v: int, home: int, clusters: int, n: int, greatest: int, home_greatest: int, growth: float
+    k: Challenge, s: Ranking, v: int, home: int, clusters: int, greatest: int, home_greatest: int, growth: float
 ) -> tuple[float, float]:
     """Return T' and M' of the arms after v."""
     T, M, x = -np.inf, s.ucb[greatest], v + 1
@@ -317,14 +329,7 @@ def run_challenge(
     It stops before a round that may settle an arm or change a cluster, that would take the pulls past `most`, or an arm past those
     available, and where more than `worth` rounds may be certified with a budget of `budget`.
     """
-    clusters, home, p1 = 0, 0, 0
-    for i in range(part.open_sizes.size):
-        if part.open_sizes[i] > 0:
-            if p1 == v:
-                home = clusters
-            p1 += part.open_sizes[i]
-            k.end[clusters] = p1
-            clusters += 1
+    clusters, home = _find_clusters(k, part, v)
     for x in range(n):
         k.drawn[x] = 0
     number = 1 + (v > 0) + (v < n - 1)
@@ -339,7 +344,7 @@ def run_challenge(
         growth, c = 1.5 * J / (log_term * (R + 1)), math.sqrt(log_term)
         k.pick[0], k.home[0] = v, home
         _stay_in_cluster(k, s, 0, clusters, J)
-        least, home_least, tied_l = _least_before(k, s, v, home)
+        least, home_least, tied_l = _least_before(k, s, home)
         greatest, home_greatest, tied_u = _greatest_after(k, s, v, home, clusters)
         if tied_l or tied_u:
             return R, pulls, False, state
@@ -355,7 +360,7 @@ def run_challenge(
             _stay_above(k, s, 0, M, c, J)
             p += 1
         if greatest >= 0:
-            T, M = _limits_after(k, s, v, home, clusters, n, greatest, home_greatest, growth)
+            T, M = _limits_after(k, s, v, home, clusters, greatest, home_greatest, growth)
             if s.lcb[v] >= M:
                 return R, pulls, False, state
             k.pick[p], k.home[p] = greatest, home_greatest

@@ -111,29 +111,20 @@ def _aligned(address: np.uint64) -> np.uint64:
 @inlined
 def _first_of(k: Lanes, tied: np.uint64, at_mean: int) -> np.uint64:
     """Return the one of some lanes that is first in the ranking."""
-    rest = tied & (tied - _1)
-    if rest == _0:
-        return tied
-    first = first_lane(tied)
-    while rest != _0:
-        x = first_lane(rest)
-        if ranks_before(k.values[at_mean + x], k.label[x], k.values[at_mean + first], k.label[first]):
-            first = x
-        rest &= rest - _1
-    return _1 << np.uint64(first)
+    return tied if tied & (tied - _1) == _0 else _outermost(k, tied, at_mean, True)
 
 
-@inlined
-def _last_of(k: Lanes, tied: np.uint64, at_mean: int) -> np.uint64:
-    """Return the one of some lanes that is last in the ranking."""
-    last = first_lane(tied)
+@kernel
+def _outermost(k: Lanes, tied: np.uint64, at_mean: int, first: bool) -> np.uint64:
+    """Return the one of some lanes, at least one, that is first or last in the ranking."""
+    found = first_lane(tied)
     rest = tied & (tied - _1)
     while rest != _0:
         x = first_lane(rest)
-        if ranks_before(k.values[at_mean + last], k.label[last], k.values[at_mean + x], k.label[x]):
-            last = x
+        if first == ranks_before(k.values[at_mean + x], k.label[x], k.values[at_mean + found], k.label[found]):
+            found = x
         rest &= rest - _1
-    return _1 << np.uint64(last)
+    return _1 << np.uint64(found)
 
 
 @kernel
@@ -146,7 +137,7 @@ def _cut(k: Lanes, clusters: int, mean: np.uint64, at_mean: int) -> None:
             above, below = k.members[c], k.members[c + 1]
             low, last = least_in(mean, above)
             high, first = greatest_in(mean, below)
-            a, b = _last_of(k, last, at_mean), _first_of(k, first, at_mean)
+            a, b = _outermost(k, last, at_mean, False), _outermost(k, first, at_mean, True)
             if ranks_before(high, k.label[first_lane(b)], low, k.label[first_lane(a)]):
                 k.members[c], k.members[c + 1] = above ^ a ^ b, below ^ a ^ b
                 moved = True
@@ -250,9 +241,7 @@ def run_in_lanes(
 
 
 @inlined
-def _find_picks(
-    k: Lanes, clusters: int, low: np.uint64, high: np.uint64, at_mean: int
-) -> np.uint64:
+def _find_picks(k: Lanes, clusters: int, low: np.uint64, high: np.uint64, at_mean: int) -> np.uint64:
     """Return the lanes to pull, none if an arm may be settled."""
     U, beyond = -np.inf, _0
     for c in range(clusters - 1, -1, -1):

@@ -27,11 +27,10 @@ a smaller label, and is beyond the other one.
 
 Levels. S_0 are all active arms, S_1 contains S_2 .., the last is the view. S_j is chosen from S_(j-1): from each cluster the arms most
 extreme in each of six ways, or those that a sample suggests are about as many. What is left out becomes cold with guards of its level,
-made from sums the arms keep while they are cold. A
-guard that fails has the view chosen anew from the level above it, then, if guards still fail, that level from the one above, and so on.
-Which arms are chosen is a matter of speed alone; guards decide. Each level is a few times as large as the next and lasts as many
-times longer, so a round costs O(log N) on average. If guards fail even though all levels were chosen in this very round, as when more
-arms are settled at once than a view holds, the round is judged on all active arms.
+made from sums the arms keep while they are cold. A guard that fails has the view chosen anew from the level above it, then, if guards still
+fail, that level from the one above, and so on. Which arms are chosen is a matter of speed alone; guards decide. Each level is a few times
+as large as the next and lasts as many times longer, so a round costs O(log N) on average. If guards fail even though all levels were chosen
+in this very round, as when more arms are settled at once than a view holds, the round is judged on all active arms.
 
 Choosing S_j needs the cut of S_(j-1) into clusters: in all levels a cluster has as many places as it had when the level was chosen, less
 those settled, and arms change places within a level only (else 1 fails). So it is mended by exchanging the arms that stand on the wrong
