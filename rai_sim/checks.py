@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import operator
 import reprlib
 from collections.abc import Sequence
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.arms.base import Arms
+from rai_sim.engine.faults import MOST_PULLS
 
 #: Messages show the first dozen entries of a long sequence.
 short = reprlib.Repr()
@@ -111,3 +113,35 @@ def check_borders(means: NDArray[np.float64], clusters: tuple[int, ...], order: 
         raise ValueError(f"clusters={short.repr(clusters)} are undefined: arms {above} and {below} tie "
                          f"at mean {means[above]} across the border between clusters {i} and {i + 1}; "
                          "make the means differ, or choose sizes that keep both arms in one cluster")
+
+
+def check_int(name: str, value: object) -> int:
+    """Return an integer, or raise TypeError."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be an integer; got {value!r}")
+    try:
+        return operator.index(value)  # type: ignore[arg-type]  # what is no integer raises
+    except TypeError:
+        raise TypeError(f"{name} must be an integer; got {value!r}") from None
+
+
+def check_count(name: str, value: object, least: int) -> int:
+    """Return an integer from `least` to 2^62, or raise TypeError or ValueError."""
+    number = check_int(name, value)
+    if not least <= number <= MOST_PULLS:
+        raise ValueError(f"{name} is {number}; it must be at least {least} and at most 2^62")
+    return number
+
+
+def check_workers(n_jobs: int | None) -> int | None:
+    """Return `n_jobs`, or raise what `simulate` raises."""
+    if n_jobs is not None and check_int("n_jobs", n_jobs) == 0:
+        raise ValueError("n_jobs is 0; give the number of workers, -1 for every core, or None for joblib's configuration")
+    return n_jobs
+
+
+def check_progress(progress: bool | None) -> bool | None:
+    """Return `progress`, or raise what `simulate` raises."""
+    if not (progress is None or isinstance(progress, bool)):
+        raise TypeError(f"progress must be True, False or None; got {progress!r}")
+    return progress

@@ -53,6 +53,10 @@ class Experiment:
         str
             A readable head, and a SHA-256 of everything that defines the numbers, `STREAM_VERSION` included.
         """
+        return self._identity
+
+    @cached_property
+    def _identity(self) -> str:
         parts = dict(self._parts)
         digest = hashlib.sha256(repr((STREAM_VERSION, sorted(parts.items()))).encode()).hexdigest()
         problem, algorithm = str(parts.pop("problem")).rpartition(":")[0], parts.pop("algorithm")

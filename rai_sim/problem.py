@@ -140,6 +140,10 @@ class Problem:
         >>> rai.table_problem().identity()
         'Problem:Bernoulli:10:clusters=(3, 5, 2):required=(1, 0, 0):...'
         """
+        return self._identity
+
+    @cached_property
+    def _identity(self) -> str:
         whole = repr((self.arms.identity(), self.clusters, self.required))
         digest = hashlib.sha256(whole.encode()).hexdigest()
         head = f"Problem:{type(self.arms).__name__}:{self.n_arms}"

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import math
-import operator
 import time
 from collections.abc import Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from rai_sim.algorithms.base import Algorithm
-from rai_sim.arms.base import Arms
-from rai_sim.engine.blocks import Block, Setting, new_block, part_of
-from rai_sim.engine.faults import MOST_PULLS, NONE, raise_fault
-from rai_sim.engine.streams import stream_key
+from rai_sim.checks import check_count, check_int, check_progress, check_workers
+from rai_sim.engine.blocks import Block, part_of
 from rai_sim.problem import Problem, check_delta
 from rai_sim.result import Experiment, Result
+from rai_sim.workers import block_for, effective_workers, run_into, share_memory, spread
 
 #: A block takes about this long, so that Ctrl-C is answered promptly and progress moves; it is far longer than a block's overhead.
 _BLOCK_SECONDS = 0.2
@@ -115,23 +112,12 @@ def simulate(
     >>> bool(alone.pulls[0] == result.pulls[321])
     True
     """
-    if not isinstance(problem, Problem):
-        raise TypeError(f"problem must be a Problem; got {problem!r}: build one with rai.Problem(arms, clusters, required)")
-    if not isinstance(algorithm, Algorithm):
-        raise TypeError(f"algorithm must be an algorithm such as rai.Vanilla(); got {algorithm!r}"
-                        + (": add parentheses" if isinstance(algorithm, type) else ""))
-    task = _Task(
-        problem, algorithm, _check_delta(delta), _check_seed(seed), _check_skip_error(skip_error),
-        None if max_pulls is None else _check_count("max_pulls", max_pulls, 1),
-    )  # fmt: skip
-    count = _check_count("replications", replications, 1)
-    first = _check_count("first_replication", first_replication, 0)
-    size = None if block_size is None else _check_count("block_size", block_size, 1)
-    if n_jobs is not None and _check_int("n_jobs", n_jobs) == 0:
-        raise ValueError("n_jobs is 0; give the number of workers, -1 for every core, or None for joblib's configuration")
-    if not (progress is None or isinstance(progress, bool)):
-        raise TypeError(f"progress must be True, False or None; got {progress!r}")
-    run = _Run(task, first, count, size, n_jobs)
+    experiment = checked_experiment(problem, algorithm, delta, seed, skip_error, max_pulls)
+    count = check_count("replications", replications, 1)
+    first = check_count("first_replication", first_replication, 0)
+    size = None if block_size is None else check_count("block_size", block_size, 1)
+    run = _Run(experiment, first, count, size, check_workers(n_jobs))
+    check_progress(progress)
     with _progress_bar(count, progress) as bar:
         try:
             with closing(run.blocks()) as blocks:  # so that workers have stopped before their results are collected
@@ -144,42 +130,43 @@ def simulate(
     return result
 
 
-@dataclass(frozen=True)
-class _Task:
-    """What a worker needs besides a range of replications: small, and sent with every block."""
+def checked_experiment(
+    problem: Problem,
+    algorithm: Algorithm,
+    delta: float,
+    seed: int | None,
+    skip_error: float,
+    max_pulls: int | None,
+) -> Experiment:
+    """Return the experiment of `simulate`'s arguments, checked; draw a seed if it is None.
 
-    problem: Problem
-    algorithm: Algorithm
-    delta: float
-    seed: int
-    skip_error: float
-    max_pulls: int | None
+    Raises
+    ------
+    TypeError, ValueError
+        As `simulate` does.
 
-    def setting(self) -> Setting:
-        # Fresh arrays: those of a problem sent to another process may be read-only, which to Numba is another type.
-        return Setting(
-            sizes=np.array(self.problem.clusters, np.int64), required=np.array(self.problem.required, np.int64),
-            cluster_of=np.array(self.problem.cluster_of, np.int64), delta=self.delta, skip_error=self.skip_error,
-            max_pulls=-1 if self.max_pulls is None else min(self.max_pulls, MOST_PULLS), key=stream_key(self.seed),
-        )  # fmt: skip
-
-    def run(self, first: int, block: Block) -> None:
-        self.algorithm.run_block(kernel_law(self.problem.arms), self.setting(), first, block)
-        if block.fault[0] != NONE:
-            raise_fault(block.fault)
-
-    def run_anywhere(self, first: int, count: int) -> tuple[int, Block]:
-        """Run a block on a worker that shares no memory with the caller."""
-        block = new_block(count, sum(self.problem.required))
-        self.run(first, block)
-        return first, block
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> checked_experiment(rai.table_problem(), rai.LUCB(), 0.01, 7, 1e-12, 1000).max_pulls
+    1000
+    """
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem must be a Problem; got {problem!r}: build one with rai.Problem(arms, clusters, required)")
+    if not isinstance(algorithm, Algorithm):
+        raise TypeError(f"algorithm must be an algorithm such as rai.Vanilla(); got {algorithm!r}"
+                        + (": add parentheses" if isinstance(algorithm, type) else ""))
+    return Experiment(
+        problem, algorithm, _check_delta(delta), _check_seed(seed), _check_skip_error(skip_error),
+        None if max_pulls is None else check_count("max_pulls", max_pulls, 1),
+    )  # fmt: skip
 
 
 @dataclass
 class _Run:
     """Replications first..first+count-1 on their way into one preallocated block."""
 
-    task: _Task
+    experiment: Experiment
     first: int
     count: int
     block_size: int | None
@@ -188,7 +175,7 @@ class _Run:
     done: list[tuple[int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.out = new_block(self.count, sum(self.task.problem.required))
+        self.out = block_for(self.experiment, self.count)
 
     def blocks(self) -> Generator[int]:
         """Run everything; yield each finished block's number of replications."""
@@ -197,10 +184,10 @@ class _Run:
         while start < self.count and (self.n_jobs == 1 or (self.count - start) * each <= _WORTH_WORKERS):
             stop = min(start + size, self.count)
             began = time.perf_counter()
-            self._run_part(start, stop)
+            self._run_part((start, stop))
             seconds = time.perf_counter() - began
             yield stop - start
-            size = self.block_size or _next_size(stop - start, seconds)
+            size = self.block_size or next_size(stop - start, seconds)
             if self.n_jobs != 1 and len(self.done) == 1:
                 size = min(size, 16)  # the first block's time may be compilation's, or mostly a call's
             else:
@@ -210,51 +197,36 @@ class _Run:
             yield from self._spread(start, size)
 
     def _spread(self, start: int, size: int) -> Iterator[int]:
-        """Run what is left on workers, as joblib is configured; on threads unless it is."""
-        import joblib  # here: importing it costs a tenth of a second that a single-threaded run need not pay
-
-        workers = joblib.effective_n_jobs(self.n_jobs)
+        """Run what is left on workers: threads write into the block, others send theirs back."""
         if self.block_size is None:  # enough blocks for every worker to be busy to the end
-            size = max(1, min(size, math.ceil((self.count - start) / (8 * workers))))
-        parts = [(at, min(at + size, self.count)) for at in range(start, self.count, size)]
-        backend, _ = joblib.parallel.get_active_backend(prefer="threads")
-        return self._on_threads(parts, workers) if getattr(backend, "supports_sharedmem", False) else self._through_joblib(parts)
+            size = max(1, min(size, math.ceil((self.count - start) / (8 * effective_workers(self.n_jobs)))))
+        parts = ((at, min(at + size, self.count)) for at in range(start, self.count, size))
+        if share_memory(self.n_jobs):
+            yield from spread(self._run_part, parts, self.n_jobs)
+            return
+        with closing(spread(partial(_run_elsewhere, self.experiment, self.first), parts, self.n_jobs)) as blocks:
+            for at, block in blocks:
+                yield self._collect(at, block)
 
-    def _on_threads(self, parts: list[tuple[int, int]], workers: int) -> Iterator[int]:
-        """Let threads write into the block. joblib's threads would do, but it looks for their results every hundredth of a second only."""
-        with ThreadPoolExecutor(workers) as pool:
-            futures = [pool.submit(self._run_part, start, stop) for start, stop in parts]
-            try:
-                for future in as_completed(futures):
-                    yield future.result()
-            finally:  # after an error or Ctrl-C what has begun is finished and kept, the rest is dropped
-                pool.shutdown(cancel_futures=True)
-
-    def _run_part(self, start: int, stop: int) -> int:
-        self.task.run(self.first + start, part_of(self.out, start, stop))
-        self.done.append((start, stop))
+    def _run_part(self, part: tuple[int, int]) -> int:
+        start, stop = part
+        run_into(self.experiment, self.first + start, part_of(self.out, start, stop))
+        self.done.append(part)
         return stop - start
 
-    def _through_joblib(self, parts: list[tuple[int, int]]) -> Iterator[int]:
-        """Collect blocks from workers that share no memory with the caller."""
-        import joblib
-
-        parallel = joblib.Parallel(n_jobs=self.n_jobs, prefer="threads", batch_size=1, return_as="generator_unordered")
-        calls = (joblib.delayed(self.task.run_anywhere)(self.first + start, stop - start) for start, stop in parts)
-        for first, block in parallel(calls):
-            rows = slice(first - self.first, first - self.first + len(block.pulls))
-            self.out.pulls[rows], self.out.rounds[rows] = block.pulls, block.rounds
-            self.out.correct[rows], self.out.finished[rows] = block.correct, block.finished
-            self.out.representatives[rows] = block.representatives
-            self.done.append((rows.start, rows.stop))
-            yield len(block.pulls)
+    def _collect(self, start: int, block: Block) -> int:
+        """Copy a block from a worker that shares no memory with this process."""
+        rows = slice(start, start + len(block.pulls))
+        self.out.pulls[rows], self.out.rounds[rows] = block.pulls, block.rounds
+        self.out.correct[rows], self.out.finished[rows] = block.correct, block.finished
+        self.out.representatives[rows] = block.representatives
+        self.done.append((rows.start, rows.stop))
+        return len(block.pulls)
 
     def result(self) -> Result | None:
         """Return the finished replications."""
         if not self.done:
             return None
-        task = self.task
-        experiment = Experiment(task.problem, task.algorithm, task.delta, task.seed, task.skip_error, task.max_pulls)
         ranges = _joined(self.done)
         if ranges == [(0, self.count)]:
             arrays: list[Any] = list(self.out[:5])
@@ -262,12 +234,20 @@ class _Run:
             arrays = [np.concatenate([array[a:b] for a, b in ranges]) for array in self.out[:5]]
         pulls, rounds, correct, finished, representatives = arrays
         return Result(
-            experiment=experiment, ranges=tuple((self.first + a, self.first + b) for a, b in ranges), pulls=pulls, rounds=rounds,
+            experiment=self.experiment, ranges=tuple((self.first + a, self.first + b) for a, b in ranges), pulls=pulls, rounds=rounds,
             correct=correct, finished=finished, representatives=representatives, seconds=time.perf_counter() - self.started,
         )  # fmt: skip
 
 
-def _next_size(size: int, seconds: float) -> int:
+def _run_elsewhere(experiment: Experiment, first: int, part: tuple[int, int]) -> tuple[int, Block]:
+    """Run a part in a block of its own."""
+    start, stop = part
+    block = block_for(experiment, stop - start)
+    run_into(experiment, first + start, block)
+    return start, block
+
+
+def next_size(size: int, seconds: float) -> int:
     """Return a block size that takes about _BLOCK_SECONDS, but for long replications at most 16 times the last: times may vary a lot."""
     growth = _BLOCK_SECONDS / max(seconds, 1e-9)
     return max(1, int(size * min(growth, 1024.0 if seconds < 1e-3 * size else 16.0)))
@@ -298,12 +278,6 @@ def _progress_bar(total: int, progress: bool | None) -> AbstractContextManager[A
     return bar
 
 
-@lru_cache(maxsize=2)
-def kernel_law(arms: Arms) -> Any:
-    """Return arms.kernel_law(), kept for the blocks that follow: tables of many categorical arms take a while to make."""
-    return arms.kernel_law()
-
-
 def _check_delta(delta: float) -> float:
     probability = check_delta(delta)
     if probability < _SMALLEST_DELTA:
@@ -311,28 +285,12 @@ def _check_delta(delta: float) -> float:
     return probability
 
 
-def _check_int(name: str, value: object) -> int:
-    if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be an integer; got {value!r}")
-    try:
-        return operator.index(value)  # type: ignore[arg-type]  # what is no integer raises
-    except TypeError:
-        raise TypeError(f"{name} must be an integer; got {value!r}") from None
-
-
-def _check_count(name: str, value: object, least: int) -> int:
-    number = _check_int(name, value)
-    if not least <= number <= MOST_PULLS:
-        raise ValueError(f"{name} is {number}; it must be at least {least} and at most 2^62")
-    return number
-
-
 def _check_seed(seed: object) -> int:
     if seed is None:
         entropy = np.random.SeedSequence().entropy
         assert isinstance(entropy, int)
         return entropy
-    number = _check_int("seed", seed)
+    number = check_int("seed", seed)
     if number < 0:
         raise ValueError(f"seed is {number}; it must be a non-negative integer, or None to draw one")
     return number

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import reprlib
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,10 @@ class Arms(ABC):
 
     def identity(self) -> str:
         """Return a text that two laws share exactly when they draw the same rewards: name and SHA-256."""
+        return self._identity
+
+    @cached_property
+    def _identity(self) -> str:
         digest = hashlib.sha256()
         for part in self._identity_parts():
             digest.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
