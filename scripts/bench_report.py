@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import rows
 from benchmarks.rows import Effort, Point, Row, number_text, seconds_text
+from rai_sim.provenance import processor, usable_cores
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 SCALING = "scaling"
@@ -101,20 +102,11 @@ def scaling_table(points: Sequence[Point], per_pull_speed: float) -> str:
 
 def machine() -> str:
     """Return processor model, cores and versions: what the numbers depend on, without the machine's name."""
-    cores = rows.usable_cores()
+    cores = usable_cores()
     return (
-        f"{_processor()}, {cores} core{'s' if cores > 1 else ''}; Python {platform.python_version()}, "
+        f"{processor()}, {cores} core{'s' if cores > 1 else ''}; Python {platform.python_version()}, "
         f"numba {numba.__version__}, numpy {np.__version__}"
     )
-
-
-def _processor() -> str:
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        text = ""
-    models = [line.partition(":")[2] for line in text.splitlines() if line.startswith("model name")]
-    return " ".join((models[0] if models else "").split()) or platform.processor() or platform.machine()
 
 
 def method(effort: Effort) -> str:
