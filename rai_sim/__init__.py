@@ -1,6 +1,11 @@
 """Exact, fast simulation of representative arm identification (RAI) in stochastic bandits."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from rai_sim import bounds as bounds
+from rai_sim import instances as instances
 from rai_sim.algorithms.butterscotch import Butterscotch as Butterscotch
 from rai_sim.algorithms.lucb import LUCB as LUCB
 from rai_sim.algorithms.vanilla import Vanilla as Vanilla
@@ -23,4 +28,30 @@ from rai_sim.result import Summary as Summary
 from rai_sim.simulate import SimulationInterrupted as SimulationInterrupted
 from rai_sim.simulate import simulate as simulate
 
+if TYPE_CHECKING:
+    from rai_sim.study import StoreError as StoreError
+    from rai_sim.study import StoreWarning as StoreWarning
+    from rai_sim.study import Study as Study
+    from rai_sim.study import StudyFailed as StudyFailed
+    from rai_sim.study import StudyInterrupted as StudyInterrupted
+    from rai_sim.study import StudyResults as StudyResults
+    from rai_sim.study import open_study as open_study
+
 __version__ = "0.1.0"
+
+#: Names of studies, which are loaded when first used: frames are slow to import.
+_STUDY_NAMES = ("StoreError", "StoreWarning", "Study", "StudyFailed", "StudyInterrupted", "StudyResults", "open_study")
+
+
+def __getattr__(name: str) -> Any:
+    """Load what belongs to studies on first use."""
+    if name in _STUDY_NAMES:
+        from rai_sim import study
+
+        return getattr(study, name)
+    raise AttributeError(f"module 'rai_sim' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return the public names, those of studies included."""
+    return sorted({*globals(), *_STUDY_NAMES})

@@ -1,0 +1,11 @@
+"""Studies: grids of simulations that resume, stop at a precision, and say how they were made."""
+
+from rai_sim.study.data import StudyData as StudyData
+from rai_sim.study.grid import Study as Study
+from rai_sim.study.grid import StudyFailed as StudyFailed
+from rai_sim.study.grid import StudyInterrupted as StudyInterrupted
+from rai_sim.study.results import StudyResults as StudyResults
+from rai_sim.study.results import open_study as open_study
+from rai_sim.study.store import StoreError as StoreError
+from rai_sim.study.store import StoreWarning as StoreWarning
+from rai_sim.study.task import Task as Task

@@ -1,0 +1,254 @@
+"""A store together with the ledger of what it holds: no replication gets into it twice, nor is one read twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from rai_sim.engine.blocks import Block, part_of
+from rai_sim.engine.streams import STREAM_VERSION
+from rai_sim.experiment import Experiment
+from rai_sim.problem import Problem
+from rai_sim.study.aggregate import Aggregate, aggregates_of
+from rai_sim.study.ledger import Ledger, Piece
+from rai_sim.study.store import SCHEMAS, Store, StoreError, StoreWarning
+from rai_sim.study.task import Task, algorithm_from_json, algorithm_to_json, arms_from_json, arms_to_json, instance_key
+
+
+class Rows(NamedTuple):
+    """Finished replications of a task, from index `first` on."""
+
+    task: str
+    first: int
+    block: Block
+
+    @property
+    def stop(self) -> int:
+        """The index after the last."""
+        return self.first + len(self.block.pulls)
+
+    def cut(self, start: int, stop: int) -> Rows:
+        """Return replications start..stop-1 of these."""
+        return Rows(self.task, start, part_of(self.block, start - self.first, stop - self.first))
+
+
+class StudyData:
+    """What a store holds, kept up to date with what others write into it.
+
+    Parameters
+    ----------
+    folder, keep
+        As in `Store`.
+    cut : int, optional
+        A number of replications at which sums must be known, besides the looks of `rai_sim.study.stopping`.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], keep: str | None = None, cut: int | None = None) -> None:
+        """Open the store and read it."""
+        self.store = Store(folder, keep)
+        self.ledger = Ledger(cut)
+        #: Whether some row stands in two parts, as it may where the system has no locks.
+        self.duplicates = False
+        self._instances: dict[str, dict[str, Any]] = {}
+        self._tasks: dict[str, dict[str, Any]] = {}
+        if keep is None:
+            self._read_new()
+        else:
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Read what has been written since."""
+        with self.store.locked():
+            self._read_new()
+
+    def _read_new(self) -> None:
+        sums: list[pl.DataFrame] = []
+        for kind, _, frame in self.store.new_parts():
+            if kind == "instances":
+                self._instances |= {row["instance"]: row for row in frame.iter_rows(named=True)}
+            elif kind == "tasks":
+                for row in frame.iter_rows(named=True):
+                    self._tasks.setdefault(row["task"], row)
+            elif kind == "replications":
+                self._read_rows(frame)
+            else:
+                sums.append(frame)
+        if sums:
+            self._read_aggregates(pl.concat(sums))
+
+    def _read_rows(self, frame: pl.DataFrame) -> None:
+        index = frame["replication"].to_numpy()
+        breaks = (np.diff(index) != 1) | (np.diff(frame["task"].rle_id().to_numpy().astype(np.int64)) != 0)
+        starts = [0, *(np.flatnonzero(breaks) + 1).tolist()] if len(index) else []
+        whole = Block(
+            frame["pulls"].to_numpy(), frame["rounds"].to_numpy(), frame["correct"].to_numpy(), frame["finished"].to_numpy(),
+            representatives=np.empty((len(index), 0), np.int32), settled=np.empty((0, 0), np.int64), fault=np.zeros(0, np.int64),
+        )  # fmt: skip
+        new: list[Rows] = []
+        for at, end in zip(starts, [*starts[1:], len(index)], strict=True):
+            rows = Rows(frame.item(at, "task"), int(index[at]), part_of(whole, at, end))
+            found = list(self._new(rows))
+            self.duplicates |= sum(len(one.block.pulls) for one in found) < end - at
+            new += found
+        note(self.ledger, new)
+
+    def _read_aggregates(self, frame: pl.DataFrame) -> None:
+        # Of overlapping sums the earlier and longer one counts.
+        for row in frame.sort("task", "first", "stop", descending=[False, False, True]).iter_rows(named=True):
+            pieces = self.ledger[row["task"]]
+            if pieces.gaps(row["first"], row["stop"]) == [(row["first"], row["stop"])]:
+                pieces.add(Piece(row["first"], row["stop"], _aggregate_of(row)))
+
+    # Tasks -----------------------------------------------------------------------------------------
+
+    def add_tasks(self, tasks: Iterable[Task], about: dict[str, str]) -> None:
+        """Write down what tasks are, as far as it is not known."""
+        new = [task for task in tasks if task.key not in self._tasks]
+        if not new:
+            return
+        with self.store.locked():
+            self._read_new()
+            new = [task for task in new if task.key not in self._tasks]
+            problems = {instance_key(task.experiment.problem): task.experiment.problem for task in new}
+            instances = [_instance_row(key, problem) for key, problem in problems.items() if key not in self._instances]
+            rows = [_task_row(task) for task in new]
+            if instances:
+                self.store.write("instances", pl.DataFrame(instances, schema=SCHEMAS["instances"], orient="row"), about)
+            if rows:
+                self.store.write("tasks", pl.DataFrame(rows, schema=SCHEMAS["tasks"], orient="row"), about)
+        self._instances |= {row["instance"]: row for row in instances}
+        self._tasks |= {row["task"]: row for row in rows}
+
+    def tasks(self) -> list[Task]:
+        """Return the tasks that were written down, in the order of instance names, then algorithms, then delta, largest first."""
+        problems: dict[str, Problem] = {}
+        tasks = []
+        for row in self._tasks.values():
+            if row["stream_version"] != STREAM_VERSION:
+                warnings.warn(f"task {row['experiment']} has the streams of version {row['stream_version']}, this rai_sim those of version "
+                              f"{STREAM_VERSION}; it is left out", StoreWarning, stacklevel=2)
+                continue
+            key = row["instance"]
+            if key not in problems:
+                made_from = self._instances[key]
+                arms = arms_from_json(made_from["law"], made_from["arguments"])
+                problems[key] = Problem(arms, made_from["clusters"], made_from["required"], strict=False)
+            algorithm = algorithm_from_json(row["algorithm_options"])
+            experiment = Experiment(problems[key], algorithm, row["delta"], int(row["seed"]), row["skip_error"], row["max_pulls"])
+            task = Task(row["name"], experiment, json.loads(row["parameters"]))
+            if task.key != row["task"]:
+                raise StoreError(f"store {self.store.folder}: {row['experiment']} cannot be made again from what is written about it; "
+                                 "use the version of rai_sim that wrote it")
+            tasks.append(task)
+        return sorted(tasks, key=lambda task: (task.instance, task.experiment.algorithm.label, -task.experiment.delta, task.key))
+
+    # Writing ---------------------------------------------------------------------------------------
+
+    def write_rows(self, rows: Sequence[Rows], about: dict[str, str]) -> None:
+        """Write a part of rows, leaving out what the store has by now."""
+        with self.store.locked():
+            self._read_new()
+            new = [part for one in rows for part in self._new(one)]
+            if new:
+                self.store.write("replications", rows_frame(new), about)
+                note(self.ledger, new)
+
+    def _new(self, rows: Rows) -> Iterator[Rows]:
+        """Yield those of the rows that the ledger does not have."""
+        for start, stop in self.ledger[rows.task].gaps(rows.first, rows.stop):
+            yield rows.cut(start, stop)
+
+    def write_aggregates(self, sums: Ledger, about: dict[str, str]) -> None:
+        """Write a part of sums, leaving out those of which the store has a replication by now."""
+        with self.store.locked():
+            self._read_new()
+            new = [
+                (task, piece) for task, pieces in sums.items() for piece in pieces
+                if self.ledger[task].gaps(piece.start, piece.stop) == [(piece.start, piece.stop)]
+            ]  # fmt: skip
+            if new:
+                self.store.write("aggregates", aggregates_frame(new), about)
+            for task, piece in new:
+                self.ledger[task].add(piece)
+
+
+def note(ledger: Ledger, rows: Sequence[Rows]) -> None:
+    """Add rows to a ledger that has none of them yet."""
+    if not rows:
+        return
+    ranges = [(one.task, start, stop) for one in rows for start, stop in pairwise(ledger[one.task].cuts_within(one.first, one.stop))]
+    pulls, rounds, correct, finished = (np.concatenate([one.block[column] for one in rows]) for column in range(4))
+    lengths = np.array([stop - start for _, start, stop in ranges])
+    sums = aggregates_of(pulls, rounds, correct, finished, np.cumsum(lengths) - lengths)
+    for (task, start, stop), aggregate in zip(ranges, sums, strict=True):
+        ledger[task].add(Piece(start, stop, aggregate))
+
+
+def rows_frame(rows: Sequence[Rows]) -> pl.DataFrame:
+    """Return the rows as a frame with the columns of a part."""
+    lengths = [len(one.block.pulls) for one in rows]
+    columns: dict[str, Any] = {
+        "task": pl.Series([one.task for one in rows], dtype=pl.String).gather(np.repeat(np.arange(len(rows)), lengths)),
+        "replication": np.concatenate([np.arange(one.first, one.stop) for one in rows]),
+    }
+    for name in ("pulls", "rounds", "correct", "finished"):
+        columns[name] = np.concatenate([getattr(one.block, name) for one in rows])
+    columns["representatives"] = _lists([one.block.representatives for one in rows])
+    return pl.DataFrame(columns, schema=SCHEMAS["replications"])
+
+
+def _lists(tables: Sequence[NDArray[np.int32]]) -> pl.Series:
+    """Return the rows of tables of unlike widths as lists; tables that follow each other with one width are turned at once."""
+    made: list[pl.Series] = []
+    at = 0
+    while at < len(tables):
+        end = at + 1
+        while end < len(tables) and tables[end].shape[1] == tables[at].shape[1]:
+            end += 1
+        made.append(pl.Series(np.concatenate(tables[at:end]), dtype=pl.Array(pl.Int32, tables[at].shape[1])).arr.to_list())
+        at = end
+    return pl.concat(made)
+
+
+def aggregates_frame(sums: Sequence[tuple[str, Piece]]) -> pl.DataFrame:
+    """Return sums as a frame with the columns of a part."""
+    rows = [
+        (task, start, stop, sum_.finished, sum_.errors, str(sum_.pulls_sum), str(sum_.pulls_squares), str(sum_.rounds_sum),
+         sum_.pulls_least, sum_.pulls_most, sum_.bins.tolist(), sum_.counts.tolist())
+        for task, (start, stop, sum_) in sums
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema=SCHEMAS["aggregates"], orient="row")
+
+
+def _aggregate_of(row: dict[str, Any]) -> Aggregate:
+    return Aggregate(
+        replications=row["stop"] - row["first"], finished=row["finished"], errors=row["errors"], pulls_sum=int(row["pulls_sum"]),
+        pulls_squares=int(row["pulls_squares"]), rounds_sum=int(row["rounds_sum"]), pulls_least=row["pulls_least"],
+        pulls_most=row["pulls_most"], bins=np.array(row["bins"], np.int64), counts=np.array(row["counts"], np.int64),
+    )  # fmt: skip
+
+
+def _instance_row(key: str, problem: Problem) -> dict[str, Any]:
+    return {
+        "instance": key, "law": type(problem.arms).__name__.lower(), "arguments": arms_to_json(problem.arms), "n_arms": problem.n_arms,
+        "clusters": list(problem.clusters), "required": list(problem.required), "bottleneck_gap_reward": problem.bottleneck_gap,
+    }  # fmt: skip
+
+
+def _task_row(task: Task) -> dict[str, Any]:
+    run = task.experiment
+    return {
+        "task": task.key, "experiment": task.id, "instance": instance_key(run.problem), "name": task.instance,
+        "parameters": json.dumps(dict(task.parameters)), "algorithm": run.algorithm.label,
+        "algorithm_options": algorithm_to_json(run.algorithm), "delta": run.delta, "seed": str(run.seed),
+        "skip_error": run.skip_error, "max_pulls": run.max_pulls,
+        "stream_version": STREAM_VERSION,
+    }  # fmt: skip

@@ -1,0 +1,294 @@
+"""A study as a TOML file.
+
+Keys at the top: `algorithms` (texts as on the command line, such as "vanilla" or "vanilla:merging=false"), `delta` (a number or a list),
+`replications` or `precision` (with `most_replications`), `seed`, `skip_error`, `max_pulls`, `keep` ("replications" or "aggregates"),
+`store` (the folder of the results, relative to the file; the file's name with .study for .toml if it is missing), and `[[instances]]`
+tables.
+
+An instance has a `name`, and says
+
+- where its means come from: `means` (a list, or the name of a file with one number a line, relative to the TOML file) or another argument
+  of the law; or `family` = "evenly_spaced", "linear_gaps", "geometric_gaps" or "random_means" with its arguments (`rai_sim.instances`:
+  n, high, low, middle, gap, ratio, seed); or `table_task` and `instance` for an instance of the paper,
+- which `law` the arms have ("bernoulli" if it is missing) with its other arguments, such as `sd`,
+- what is asked for: `clusters` (a list of sizes, or proportions such as "3:5:2") and `required`; or `problem` = "best_arm", "one_of_top",
+  "top", "m_of_top", "coarse_ranking" or "full_ranking" with its arguments `k` and `m` (numbers, or shares of the arms such as "20%"),
+- `strict` = false for arms without guarantees.
+
+A list in place of one number sweeps: n = [10, 20, 50] makes three instances, several lists all combinations.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import itertools
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rai_sim import instances as families
+from rai_sim import problem as problems
+from rai_sim.algorithms.base import Algorithm
+from rai_sim.arms.base import LAWS, Arms
+from rai_sim.checks import check_delta
+from rai_sim.cli_parsing import parse_algorithm, parse_array
+from rai_sim.problem import Problem, table_problem
+from rai_sim.simulate import checked_experiment
+from rai_sim.study.grid import Study
+from rai_sim.study.task import Task
+
+_FAMILIES = ("evenly_spaced", "linear_gaps", "geometric_gaps", "random_means")
+_PROBLEMS = ("best_arm", "one_of_top", "top", "m_of_top", "coarse_ranking", "full_ranking")
+#: Keys at the top whose values `Study` checks, those that decide a task's numbers, with defaults, and all.
+_STUDY = ("replications", "precision", "most_replications", "keep")
+_NUMBERS = {"seed": 0, "skip_error": 1e-12, "max_pulls": None}
+_TOP = ("algorithms", "delta", *_STUDY, *_NUMBERS, "store", "instances")
+#: Keys of an instance that may hold a list to sweep over.
+_SWEPT = ("n", "high", "low", "middle", "gap", "ratio", "seed", "k", "m", "sd", "table_task")
+#: Keys whose value may be the name of a file.
+_TABLES = {"means", "values", "probabilities", "rewards"}
+
+Made = TypeVar("Made")
+
+
+class StudyFileError(ValueError):
+    """A study's file cannot be used; the message has the key's path, its value and the remedy."""
+
+
+def read_study(path: str | os.PathLike[str], **changes: Any) -> Study:
+    """Read a study from a TOML file, with some keys' values in place of the file's (see `Study.from_toml`)."""
+    return _study(_read(path), Path(path).parent, changes)
+
+
+def store_of(path: str | os.PathLike[str]) -> Path:
+    """Return the folder that a study's file names for its results, or the one beside the file with its name.
+
+    Raises
+    ------
+    StudyFileError
+        If the file cannot be read, or `store` is no text.
+    """
+    name = _read(path).get("store")
+    if name is None:
+        return Path(path).with_suffix(".study")
+    if not isinstance(name, str) or not name:
+        raise StudyFileError(f"store = {name!r}: give the name of a folder, in quotes")
+    return Path(path).parent / name
+
+
+def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise StudyFileError(f"{os.fspath(path)!r} cannot be read: {error.strerror or error}; name a TOML file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise StudyFileError(f"{os.fspath(path)!r} is no TOML: {error}; mend that place") from None
+
+
+def _study(document: dict[str, Any], folder: Path, changes: Mapping[str, Any]) -> Study:
+    _known("", document, _TOP)
+    document = _replaced(document, changes)
+    texts = _list("algorithms", document.get("algorithms"), 'such as ["vanilla", "lucb"]')
+    algorithms = [_within(f"algorithms[{i}]", text, _algorithm) for i, text in enumerate(texts)]
+    deltas = document.get("delta", 0.01)
+    deltas = _list("delta", deltas if isinstance(deltas, list) else [deltas], "such as [0.1, 0.01]")
+    levels = [_within(f"delta[{i}]", value, check_delta) for i, value in enumerate(deltas)]
+    numbers = {key: _whole(document.get(key, default)) for key, default in _NUMBERS.items()}
+    tasks: list[Task] = []
+    places: dict[str, str] = {}
+    named: dict[str, str] = {}
+    for place, name, problem, parameters in _instances(document.get("instances"), folder):
+        if named.setdefault(name, place) != place:
+            raise StudyFileError(f"{place}.name = {name!r}: {named[name]} has this name; give every instance its own")
+        for a, algorithm in enumerate(algorithms):
+            for d, delta in enumerate(levels):
+                run = _made(partial(checked_experiment, problem, algorithm, delta), numbers)
+                task = Task(name, run, parameters)
+                here = f"{place} with algorithms[{a}] and delta[{d}]"
+                if task.key in places:
+                    raise StudyFileError(f"{here} ({task.label}) is the same task as {places[task.key]}; leave one of them out")
+                places[task.key] = here
+                tasks.append(task)
+    given = {key: _whole(document[key]) if "replications" in key else document[key] for key in _STUDY if key in document}
+    return _made(partial(Study, tasks), given)
+
+
+def _replaced(document: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document with changes; a number of replications takes the place of a precision and the other way round."""
+    for key in changes:
+        if key not in _STUDY:
+            raise TypeError(f"{key} is no change that a study's file takes; choose among {', '.join(_STUDY)}")
+    given = {key: value for key, value in changes.items() if value is not None}
+    without = {"replications", "precision"} if given.keys() & {"replications", "precision"} else set()
+    return {key: value for key, value in document.items() if key not in without} | given
+
+
+# Instances -----------------------------------------------------------------------------------------
+
+
+def _instances(entries: Any, folder: Path) -> Iterator[tuple[str, str, Problem, dict[str, Any]]]:
+    """Yield place, name, problem and parameters of every instance, swept ones one by one."""
+    for i, entry in enumerate(_list("instances", entries, "one [[instances]] table for each")):
+        place = f"instances[{i}]"
+        if not isinstance(entry, dict):
+            raise StudyFileError(f"{place} = {entry!r}: every instance must be a table: write [[instances]]")
+        _known(place, entry, _instance_keys())
+        name = entry.get("name", f"instance {i + 1}")
+        if not isinstance(name, str) or not name:
+            raise StudyFileError(f"{place}.name = {name!r}: give a text in quotes")
+        swept = {key: _list(f"{place}.{key}", value, "with at least one value") for key, value in entry.items()
+                 if key in _SWEPT and isinstance(value, list)}
+        fixed = {key: value for key, value in entry.items() if key not in swept and key != "name"}
+        for values in itertools.product(*swept.values()):
+            chosen = dict(zip(swept, values, strict=True))
+            words = ", ".join([name, *(f"{key} = {value}" for key, value in chosen.items())])
+            problem = _problem(place, fixed | chosen, folder)
+            scalars = {key: value for key, value in (fixed | chosen).items() if isinstance(value, (int, float, str))}
+            yield place, words, problem, scalars
+
+
+def _instance_keys() -> tuple[str, ...]:
+    laws = [name for cls in LAWS.values() for name in inspect.signature(cls.__init__).parameters if name != "self"]
+    return tuple(dict.fromkeys(("name", "family", "n", "high", "low", "middle", "gap", "ratio", "seed", "law", *laws, "problem", "k", "m",
+                                "clusters", "required", "strict", "table_task", "instance")))
+
+
+def _problem(place: str, keys: dict[str, Any], folder: Path) -> Problem:
+    keys = dict(keys)
+    if "table_task" in keys or "instance" in keys:
+        given = {"task" if key == "table_task" else key: keys.pop(key) for key in ("table_task", "instance") if key in keys}
+        _no_more(place, keys, "beside table_task, which names a whole instance")
+        return _made(table_problem, given, place)
+    strict = {"strict": keys.pop("strict")} if "strict" in keys else {}
+    kind = keys.pop("problem", None)
+    asked: dict[str, Any] = {key: keys.pop(key) for key in ("k", "m", "clusters", "required") if key in keys}
+    arms = _arms(place, keys, folder)
+    asked = {key: _size(f"{place}.{key}", value, arms.n_arms) for key, value in asked.items()}
+    build = Problem if kind is None else getattr(problems, _choice(f"{place}.problem", kind, _PROBLEMS))
+    why = f"problem = {kind!r} needs it" if kind else "give clusters and required, or a problem such as best_arm"
+    wanted = [name for name in inspect.signature(build).parameters if name not in ("arms", "strict")]
+    for key in wanted:
+        if key not in asked:
+            raise StudyFileError(f"{place}.{key} is missing: {why}")
+    extra: dict[str, Any] = {key: value for key, value in asked.items() if key not in wanted}
+    _no_more(place, extra, f"with problem = {kind!r}" if kind else "without a problem such as top")
+    problem: Problem = _made(partial(build, arms), asked | strict, place)
+    return problem
+
+
+def _arms(place: str, keys: dict[str, Any], folder: Path) -> Arms:
+    law = _choice(f"{place}.law", keys.pop("law", "bernoulli"), tuple(LAWS))
+    arguments = inspect.signature(LAWS[law].__init__).parameters
+    if "family" in keys:
+        name = _choice(f"{place}.family", keys.pop("family"), _FAMILIES)
+        if "means" not in arguments or "rewards" in arguments:
+            raise StudyFileError(f"{place}.family = {name!r}: law {law} is not made from means; choose law bernoulli or gaussian")
+        family = getattr(families, name)
+        of_family = {key: keys.pop(key) for key in inspect.signature(family).parameters if key in keys}
+        for key, parameter in inspect.signature(family).parameters.items():
+            if parameter.default is inspect.Parameter.empty and key not in of_family:
+                raise StudyFileError(f"{place}.{key} is missing: family = {name!r} needs it")
+        if "means" in keys:
+            raise StudyFileError(f"{place}.means = {_short(keys['means'])}: family = {name!r} makes the means; leave one of the two out")
+        keys["means"] = _made(family, of_family, place)
+    given = {key: _from_file(f"{place}.{key}", keys.pop(key), folder) if key in _TABLES else keys.pop(key)
+             for key in arguments if key in keys}
+    _no_more(place, keys, f"with law = {law!r} here")
+    for key, parameter in arguments.items():
+        if key != "self" and parameter.default is inspect.Parameter.empty and key not in given:
+            raise StudyFileError(f"{place}.{key} is missing: law {law} needs it" + (", or give a family" if key == "means" else ""))
+    return _made(LAWS[law], given, place)
+
+
+def _from_file(path: str, value: Any, folder: Path) -> Any:
+    if not isinstance(value, str):
+        return value
+    read = partial(parse_array, path.rpartition(".")[2])
+    return _within(path, value, lambda name: read(f"@{folder / name.removeprefix('@')}"))
+
+
+def _size(path: str, value: Any, n: int) -> Any:
+    """Return a number from a share such as 20%, sizes from proportions such as 3:5:2."""
+    if not isinstance(value, str):
+        return value
+    share = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", value)
+    if share:
+        return max(1, round(n * float(share.group(1)) / 100.0))
+    if re.fullmatch(r"\s*\d+(\s*:\s*\d+)+\s*", value):
+        return _within(path, [int(part) for part in value.split(":")], partial(families.shares, n))
+    raise StudyFileError(f"{path} = {value!r}: give a number, a list of numbers, a share such as '20%' or proportions such as '3:5:2'")
+
+
+# Words ---------------------------------------------------------------------------------------------
+
+
+def _within(path: str, value: Any, make: Callable[[Any], Any]) -> Any:
+    """Return what is made of a value, or say where the value stands that cannot be used."""
+    try:
+        return make(value)
+    except (TypeError, ValueError) as error:
+        words = re.sub(r"^--[\w-]+ ", "", str(error))  # what reads options on the command line names them
+        raise StudyFileError(f"{path} = {_short(value)}: {words}") from None
+
+
+def _made(make: Callable[..., Made], values: Mapping[str, Any], place: str = "") -> Made:
+    """Return what is made of values; an error's first word tells which of them it is about."""
+    try:
+        return make(**values)
+    except (TypeError, ValueError) as error:
+        word = re.match(r"\w+", str(error))
+        name = word.group() if word else ""
+        if name in values:
+            path = f"{place}.{'table_task' if name == 'task' else name}".lstrip(".")
+            words = str(error).replace(", or None to draw one", "")
+            raise StudyFileError(f"{path} = {_short(values[name])}: {words}") from None
+        raise StudyFileError(f"{place}: {error}" if place else str(error)) from None
+
+
+def _known(place: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for key, value in table.items():
+        if key not in known:
+            near = difflib.get_close_matches(key, known, 1)
+            remedy = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+            raise StudyFileError(f"{f'{place}.{key}'.lstrip('.')} = {_short(value)}: there is no such key; {remedy}")
+
+
+def _no_more(place: str, keys: Mapping[str, Any], why: str) -> None:
+    for key, value in keys.items():
+        raise StudyFileError(f"{place}.{key} = {_short(value)}: it has no meaning {why}; leave it out")
+
+
+def _choice(path: str, value: Any, known: tuple[str, ...]) -> str:
+    if not isinstance(value, str) or value.lower() not in known:
+        raise StudyFileError(f"{path} = {_short(value)}: choose one of {', '.join(known)}")
+    return value.lower()
+
+
+def _list(path: str, value: Any, example: str) -> list[Any]:
+    if value is None or value == []:
+        raise StudyFileError(f"{path} is {'missing' if value is None else 'empty'}: give a list, {example}")
+    if not isinstance(value, list):
+        raise StudyFileError(f"{path} = {_short(value)}: give a list, {example}")
+    return value
+
+
+def _algorithm(text: Any) -> Algorithm:
+    if not isinstance(text, str):
+        raise TypeError('give a text in quotes, such as "vanilla"')
+    return parse_algorithm(text)
+
+
+def _whole(value: Any) -> Any:
+    """Return 1e6 as an integer, for TOML has no other way to write it short; everything else as it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

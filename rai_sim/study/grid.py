@@ -1,0 +1,297 @@
+"""A study: which tasks, how many replications of each, and what to keep."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rai_sim.algorithms.base import Algorithm
+from rai_sim.checks import check_count, check_progress, check_workers
+from rai_sim.problem import Problem
+from rai_sim.simulate import checked_experiment
+from rai_sim.study.aggregate import Aggregate
+from rai_sim.study.data import StudyData
+from rai_sim.study.ledger import Pieces
+from rai_sim.study.results import StudyResults
+from rai_sim.study.run import StudyRun
+from rai_sim.study.stopping import Verdict, follow
+from rai_sim.study.store import KEEPS
+from rai_sim.study.task import Task
+
+#: Replications of a task if neither their number nor a precision is given, and the most a precision may take.
+_REPLICATIONS, _MOST_REPLICATIONS = 1000, 10**8
+
+
+class StudyInterrupted(KeyboardInterrupt):
+    """Ctrl-C or SIGTERM during `Study.run`; `.results` holds what is in the store, which is all that was finished."""
+
+    def __init__(self, results: StudyResults) -> None:
+        """Keep the results."""
+        done, wanted = results.progress()
+        super().__init__(f"interrupted with {done:,} of {wanted:,} replications in {results.folder}; the same study run into the "
+                         "same folder goes on from there")
+        self.results = results
+
+
+class StudyFailed(RuntimeError):
+    """Some tasks of a study could not be run; `.failures` maps them to errors, `.results` holds all the others."""
+
+    def __init__(self, results: StudyResults, failures: Mapping[Task, Exception]) -> None:
+        """Keep results and errors."""
+        task, error = next(iter(failures.items()))
+        super().__init__(f"{len(failures)} of {len(results.tasks)} tasks failed, the others are in {results.folder}; "
+                         f"the first is {task.label}: {error}")
+        self.results, self.failures = results, failures
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Tasks, and how many replications of each: a number, or as many as a precision needs.
+
+    `grid` makes one from instances, algorithms and error probabilities, `from_toml` from a file.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        At least one, no two of which have the same `id`.
+    replications : int, optional
+        Replications 0..replications-1 of every task; 1000 if neither this nor a precision is given.
+    precision : float, optional
+        Run each task until the 95 % interval of its mean number of pulls has at most this half-width, as a share of the mean: 0.01
+        for 1 %. How many replications that takes follows from the replications alone, see `rai_sim.study.stopping`.
+    most_replications : int, default 10^8
+        Where a task stops that has not reached the precision.
+    keep : {"replications", "aggregates"}
+        Keep a row for each replication, or exact sums and a histogram of pulls alone, in bounded memory.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument has the wrong type or value, or a task stands there twice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import rai_sim as rai
+    >>> study = rai.Study.grid(
+    ...     {f"{n} arms": rai.best_arm(rai.Bernoulli(rai.instances.evenly_spaced(n))) for n in (3, 5)},
+    ...     [rai.Vanilla(), rai.Butterscotch()], [0.1, 0.01], replications=50)
+    >>> len(study.tasks)
+    8
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     frame = study.run(folder).summary()
+    >>> frame.select("instance", "algorithm", "delta", "replications").row(0)
+    ('3 arms', 'Vanilla(merging=True)', 0.1, 50)
+    """
+
+    tasks: Sequence[Task]
+    replications: int | None = None
+    precision: float | None = None
+    most_replications: int = _MOST_REPLICATIONS
+    keep: str = "replications"
+
+    def __post_init__(self) -> None:
+        """Check everything."""
+        object.__setattr__(self, "tasks", tuple(self.tasks))
+        if not self.tasks:
+            raise ValueError("tasks is empty; a study has at least one instance, one algorithm and one delta")
+        for task in self.tasks:
+            if not isinstance(task, Task):
+                raise TypeError(f"tasks holds {task!r}; every entry must be a Task: Study.grid makes them")
+        seen: dict[str, Task] = {}
+        for task in self.tasks:
+            if task.key in seen:
+                raise ValueError(f"tasks holds the same task twice, as {seen[task.key].label!r} and as {task.label!r}; leave one out")
+            seen[task.key] = task
+        if self.replications is not None and self.precision is not None:
+            raise ValueError(f"precision is {self.precision} and replications is {self.replications}; give one of the two")
+        if self.precision is None:
+            n = _REPLICATIONS if self.replications is None else check_count("replications", self.replications, 1)
+            object.__setattr__(self, "replications", n)
+        else:
+            object.__setattr__(self, "precision", _check_precision(self.precision))
+        object.__setattr__(self, "most_replications", check_count("most_replications", self.most_replications, 2))
+        if self.keep not in KEEPS:
+            raise ValueError(f"keep is {self.keep!r}; choose one of {', '.join(map(repr, KEEPS))}")
+
+    @classmethod
+    def grid(
+        cls,
+        instances: Mapping[str, Problem] | Iterable[Problem],
+        algorithms: Iterable[Algorithm],
+        deltas: Iterable[float],
+        *,
+        replications: int | None = None,
+        precision: float | None = None,
+        most_replications: int = _MOST_REPLICATIONS,
+        seed: int = 0,
+        skip_error: float = 1e-12,
+        max_pulls: int | None = None,
+        keep: str = "replications",
+    ) -> Study:
+        """Return the study of every instance with every algorithm and every error probability.
+
+        Parameters
+        ----------
+        instances : mapping of str to Problem, or iterable of Problem
+            The instances by name; without names they are called by their number, arms, clusters and requirements.
+        algorithms : iterable of Algorithm
+            Such as [rai.Vanilla(), rai.LUCB()].
+        deltas : iterable of float
+            Error probabilities.
+        replications, precision, most_replications, keep
+            As in `Study`.
+        seed, skip_error, max_pulls
+            As in `rai_sim.simulate`, for all tasks. Replication i of every task has the stream of (seed, i), so that algorithms
+            can be compared in pairs.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `Study` and `rai_sim.simulate` do.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> rai.Study.grid([rai.table_problem()], [rai.LUCB()], [0.1, 0.01], precision=0.05).tasks[1].label
+        'instance 1: 10 arms, clusters (3, 5, 2), required (1, 0, 0), LUCB(as_printed=False), delta 0.01'
+        """
+        named = instances if isinstance(instances, Mapping) else _named(instances)
+        if seed is None:
+            raise TypeError("seed is None; a study is resumed by its seed: give a non-negative integer")
+        chosen, levels = list(algorithms), list(deltas)
+        tasks = [
+            Task(name, checked_experiment(problem, algorithm, delta, seed, skip_error, max_pulls))
+            for name, problem in named.items() for algorithm in chosen for delta in levels
+        ]  # fmt: skip
+        return cls(tasks, replications=replications, precision=precision, most_replications=most_replications, keep=keep)
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str], **changes: Any) -> Study:
+        """Read a study from a TOML file; see `rai_sim.study.file` for its keys.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        **changes
+            Values for `replications`, `precision`, `most_replications` or `keep` in place of the file's.
+
+        Raises
+        ------
+        StudyFileError
+            A ValueError: the key's path, its value and the remedy.
+        """
+        from rai_sim.study.file import read_study
+
+        return read_study(path, **changes)
+
+    def verdict(self, pieces: Pieces) -> Verdict:
+        """Return where a task stands, given its replications so far."""
+        if self.precision is None:
+            return Verdict(self._limit, not pieces.gaps(0, self._limit), False)
+
+        def prefix(n: int) -> Aggregate | None:
+            # Sums stored by a study with another limit may not be cut at ours: then a few more replications count.
+            return pieces.prefix(n) or (None if pieces.gaps(0, n) else pieces.total(n)[1])
+
+        return follow(self.precision, self.most_replications, prefix)
+
+    @property
+    def _limit(self) -> int:
+        """The most replications of a task; sums of the first so many must be known."""
+        return self.most_replications if self.replications is None else self.replications
+
+    def describe(self) -> dict[str, Any]:
+        """Return what is wanted, for the record of a run; the tasks themselves are written into the store."""
+        return {
+            "tasks": len(self.tasks),
+            "replications": self.replications,
+            "precision": self.precision,
+            "most_replications": self.most_replications if self.precision is not None else None,
+            "keep": self.keep,
+            "tasks_sha256": hashlib.sha256(" ".join(sorted(task.key for task in self.tasks)).encode()).hexdigest(),
+            "seeds": sorted({task.experiment.seed for task in self.tasks}),
+            "skip_errors": sorted({task.experiment.skip_error for task in self.tasks}),
+            "deltas": sorted({task.experiment.delta for task in self.tasks}),
+            "algorithms": sorted({task.experiment.algorithm.label for task in self.tasks}),
+            "instances": sorted({task.instance for task in self.tasks}),
+        }
+
+    def run(self, folder: str | os.PathLike[str], *, n_jobs: int | None = 1, progress: bool | None = False) -> StudyResults:
+        """Run what the folder does not hold yet, and return everything.
+
+        Parameters
+        ----------
+        folder : path
+            Where results are kept; made if there is none. It may hold other studies' tasks, and several processes may write into it.
+        n_jobs : int or None, default 1
+            Workers, as in `rai_sim.simulate`.
+        progress : bool or None, default False
+            Show a bar over the grid; None shows it on a terminal or in a notebook only.
+
+        Returns
+        -------
+        StudyResults
+            The study's results, from the folder.
+
+        Raises
+        ------
+        StoreError
+            An OSError: the folder cannot be used, or the disk is full. What was written before stays readable.
+        StudyInterrupted
+            A KeyboardInterrupt: on Ctrl-C or SIGTERM, after all finished blocks are written.
+        StudyFailed
+            If tasks cannot be run, after all others have been.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import rai_sim as rai
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for n in (20, 100):  # the second run adds 80
+        ...         study = rai.Study.grid([rai.table_problem()], [rai.Vanilla()], [0.01], replications=n)
+        ...         results = study.run(folder)
+        ...     results.result(study.tasks[0]) == rai.simulate(rai.table_problem(), rai.Vanilla(), replications=100, seed=0)
+        True
+        """
+        check_workers(n_jobs)
+        check_progress(progress)
+        data = StudyData(folder, self.keep, self._limit)
+        run = StudyRun(self, data, n_jobs, progress)
+        run.run()
+        results = StudyResults(data, self)
+        if run.interrupts.asked:
+            raise StudyInterrupted(results)
+        if run.failures:
+            raise StudyFailed(results, {self.tasks[at]: error for at, error in run.failures.items()})
+        return results
+
+    def results(self, folder: str | os.PathLike[str]) -> StudyResults:
+        """Return the study's results as far as the folder holds them, without running or writing anything.
+
+        Raises
+        ------
+        StoreError
+            If the folder is no store.
+        """
+        return StudyResults(StudyData(folder, None, self._limit), self)
+
+
+def _named(problems: Iterable[Problem]) -> dict[str, Problem]:
+    named = {}
+    for number, problem in enumerate(problems, 1):
+        words = f"{problem.n_arms} arms, clusters {problem.clusters}, required {problem.required}" if isinstance(problem, Problem) else "?"
+        named[f"instance {number}: {words if len(words) < 80 else words[:77] + '...'}"] = problem
+    return named
+
+
+def _check_precision(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"precision must be a number; got {value!r}")
+    if not 0.0 < value < 1.0:
+        raise ValueError(f"precision is {value}; it is a share of the mean between 0 and 1, such as 0.01 for 1 %")
+    return float(value)

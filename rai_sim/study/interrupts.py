@@ -1,0 +1,50 @@
+"""Ctrl-C and SIGTERM, held back until what is running is finished."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType, TracebackType
+from typing import Any
+
+
+class Interrupts:
+    """While entered, the first SIGINT or SIGTERM only sets `asked`; a second one strikes as it would have without.
+
+    Outside the main thread, which alone gets signals, it does nothing.
+
+    Examples
+    --------
+    >>> with Interrupts() as interrupts:
+    ...     signal.raise_signal(signal.SIGINT)
+    ...     print("still here")
+    still here
+    >>> interrupts.asked
+    True
+    """
+
+    def __init__(self) -> None:
+        """Nothing was asked yet."""
+        self.asked = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Interrupts:
+        """Take the signals over."""
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                if signal.getsignal(number) is not None:  # else it was not set from Python and could not be given back
+                    self._before[number] = signal.signal(number, self._note)
+        return self
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.asked = True
+        self._give_back()
+
+    def _give_back(self) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before = {}
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Give the signals back."""
+        self._give_back()

@@ -1,0 +1,348 @@
+"""Running what a study misses: units of work to workers, blocks to the store.
+
+The work is cut into jobs of about a fifth of a second: of several tasks where they are short, of a task's part where it is long. Nothing
+about a replication's numbers depends on the cut, nor on the order.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rai_sim.engine.blocks import Block, part_of
+from rai_sim.experiment import Experiment
+from rai_sim.provenance import environment, now
+from rai_sim.simulate import next_size
+from rai_sim.study.data import Rows, StudyData, note
+from rai_sim.study.interrupts import Interrupts
+from rai_sim.study.ledger import Ledger, Pieces
+from rai_sim.study.progress import Progress
+from rai_sim.workers import block_for, effective_workers, run_into, spread
+
+if TYPE_CHECKING:
+    from rai_sim.study.grid import Study
+
+#: What a job should take; Ctrl-C waits for the jobs that have begun.
+_JOB_SECONDS = 0.2
+#: What a task is taken to need, a replication, until one was run.
+_GUESS = 1e-5
+#: A unit has at most so many replications, that a block of them stays small, and as many entries.
+_MOST_IN_UNIT, _MOST_ENTRIES = 1 << 17, 1 << 23
+#: Finished blocks wait in memory for this share of the time a run has taken, within limits in seconds, or until they have as many bytes.
+_FLUSH_SHARE, _FLUSH_LEAST, _FLUSH_MOST, _FLUSH_BYTES = 0.01, 1.0, 60.0, 1 << 26
+
+
+class Unit(NamedTuple):
+    """Replications start..stop-1 of a task, of which `seconds` a replication are expected; NaN if nothing is known."""
+
+    task: int
+    experiment: Experiment
+    start: int
+    stop: int
+    seconds: float
+
+
+class Outcome(NamedTuple):
+    """What became of a unit: its rows from `start` on, maybe not all, the time a replication (NaN: none was run), and what went wrong."""
+
+    task: int
+    start: int
+    stop: int
+    rows: Rows | None
+    seconds: float
+    error: Exception | None
+
+    @property
+    def reached(self) -> int:
+        """The first replication that was not run."""
+        return self.start if self.rows is None else self.rows.stop
+
+
+def run_job(units: Sequence[Unit]) -> list[Outcome]:
+    """Run units until all are done or the time is up; the last ones may be cut short or left out."""
+    deadline = time.perf_counter() + _JOB_SECONDS
+    first = units[0]
+    return [_run_unit(unit, deadline) if unit is first or time.perf_counter() < deadline else _outcome(unit) for unit in units]
+
+
+def _run_unit(unit: Unit, deadline: float) -> Outcome:
+    """Run at least one replication of a unit."""
+    count = unit.stop - unit.start
+    block = block_for(unit.experiment, count)
+    done, seconds = 0, unit.seconds
+    size = 1 if math.isnan(seconds) else _fitting(seconds, deadline - time.perf_counter())
+    while done < count:
+        size = min(size, count - done)
+        began = time.perf_counter()
+        try:
+            run_into(unit.experiment, unit.start + done, part_of(block, done, done + size))
+        except (ValueError, OverflowError) as error:  # a recording that ran out, or too many pulls
+            return _outcome(unit, block, done, seconds, error)
+        ended = time.perf_counter()
+        done, seconds = done + size, (ended - began) / size
+        if ended > deadline:
+            break
+        size = min(next_size(size, ended - began), _fitting(seconds, deadline - ended))
+    return _outcome(unit, block, done, seconds)
+
+
+def _outcome(unit: Unit, block: Block | None = None, done: int = 0, seconds: float = math.nan, error: Exception | None = None) -> Outcome:
+    rows = None
+    if block is not None and done:
+        whole = block if done == len(block.pulls) else part_of(block, 0, done)
+        rows = Rows(unit.experiment.identity().rpartition(":")[2], unit.start, whole)
+    return Outcome(unit.task, unit.start, unit.stop, rows, seconds, error)
+
+
+def _fitting(seconds: float, left: float) -> int:
+    return max(1, int(left / max(seconds, 1e-9)))
+
+
+class State:
+    """How far each task is: for the display and for planning, without influence on what is run.
+
+    Parameters
+    ----------
+    there : mapping of str to Pieces
+        What is there of each task, by its key, in the study's order.
+    """
+
+    def __init__(self, there: Mapping[str, Pieces]) -> None:
+        """Start from what is there."""
+        self._place = {key: at for at, key in enumerate(there)}
+        self.wanted = np.zeros(len(there), np.int64)
+        #: Seconds a replication takes, NaN where none was run.
+        self.seconds = np.full(len(there), np.nan)
+        # Replications, finished ones, and sums of their pulls and squares, as doubles: good enough for a display.
+        self._moments = np.zeros((4, len(there)))
+        for at, pieces in enumerate(there.values()):
+            _, seen = pieces.total()
+            if seen is not None:
+                self._moments[:, at] = pieces.replications, seen.finished, float(seen.pulls_sum), float(seen.pulls_squares)
+
+    def note(self, rows: Sequence[Rows]) -> None:
+        """Count replications that were run."""
+        for one in rows:
+            pulls = np.where(one.block.finished, one.block.pulls, 0.0)
+            sums = [len(pulls), np.count_nonzero(one.block.finished), pulls.sum(), np.dot(pulls, pulls)]
+            self._moments[:, self._place[one.task]] += np.array(sums)
+
+    @property
+    def total(self) -> int:
+        """Replications wanted, as far as is known."""
+        return int(self.wanted.sum())
+
+    @property
+    def done(self) -> int:
+        """Replications that are there, of those wanted."""
+        return int(np.minimum(self._moments[0], self.wanted).sum())
+
+    @property
+    def tasks_done(self) -> int:
+        """Number of tasks of which nothing more is wanted."""
+        return int(np.count_nonzero(self._moments[0] >= self.wanted))
+
+    def seconds_left(self) -> float:
+        """Return the work left in seconds; tasks never run are taken to be like the others."""
+        known = ~np.isnan(self.seconds)
+        if not known.any():
+            return math.nan
+        left = np.maximum(self.wanted - self._moments[0], 0.0)
+        return float((left * np.where(known, self.seconds, self.seconds[known].mean())).sum())
+
+    def worst_error(self) -> float:
+        """Return the largest half-width of a 95 % interval of mean pulls, as a share of the mean; NaN if none is known."""
+        _, n, total, squares = self._moments[:, self._moments[1] > 1]
+        if not len(n):
+            return math.nan
+        mean = total / n
+        return float((1.96 * np.sqrt(np.maximum(squares / n - mean**2, 0.0) / (n - 1)) / mean).max())
+
+
+class StudyRun:
+    """One run of a study into a store.
+
+    Parameters
+    ----------
+    study : Study
+        What is wanted.
+    data : StudyData
+        The store, open for writing.
+    n_jobs : int or None
+        Workers, as in `rai_sim.simulate`.
+    progress : bool or None
+        Whether to show a bar.
+    """
+
+    def __init__(self, study: Study, data: StudyData, n_jobs: int | None, progress: bool | None) -> None:
+        """Write down what is to be run."""
+        self.study, self.data, self.n_jobs = study, data, n_jobs
+        self.workers = effective_workers(n_jobs)
+        self.failures: dict[int, Exception] = {}
+        self.interrupts = Interrupts()
+        self._pending: deque[Unit] = deque()
+        self._rows: list[Rows] = []
+        self._sums = Ledger(data.ledger.cut)
+        self._bytes = 0
+        self._added = 0
+        self._warm: set[object] = set()
+        self._like: dict[tuple[object, ...], float] = {}
+        self._began = self._flushed = time.monotonic()
+        self._record = {
+            "run": f"{now().replace(':', '').replace('-', '')[:15]}Z-{secrets.token_hex(4)}",
+            "status": "running",
+            "started": now(),
+            "ended": None,
+            "replications_added": 0,
+            "study": study.describe(),
+            "n_jobs": n_jobs,
+            "workers": self.workers,
+            **environment(),
+        }
+        self._about = {"run": str(self._record["run"]), "rai_sim": str(self._record["rai_sim"]),
+                       "stream_version": str(self._record["stream_version"])}
+        self._write_record()
+        self.data.add_tasks(study.tasks, self._about)
+        self._state = State({task.key: data.ledger[task.key] for task in study.tasks})
+        self._progress = Progress(len(study.tasks), progress, self.workers)
+
+    def _write_record(self) -> None:
+        self._record["replications_added"] = self._added
+        self.data.store.write_json(f"run-{self._record['run']}.json", self._record)
+
+    def run(self) -> None:
+        """Run everything that is missing, or what can be before Ctrl-C; `interrupts.asked` tells."""
+        status = "failed"
+        try:
+            with self.interrupts:
+                while self._plan():
+                    self._wave()
+                self._show()
+            status = "interrupted" if self.interrupts.asked else "failed" if self.failures else "finished"
+        finally:
+            self._progress.close()
+            self._record |= {"status": status, "ended": now()}
+            self._record["failures"] = {self.study.tasks[at].label: str(error) for at, error in self.failures.items()}
+            self._write_record()
+
+    # Planning --------------------------------------------------------------------------------------
+
+    def _plan(self) -> bool:
+        """Queue what the replications so far show to be missing; return whether there is anything to do."""
+        self._pending.clear()
+        for at, task in enumerate(self.study.tasks):
+            if at not in self.failures:
+                pieces = self.data.ledger[task.key]
+                verdict = self.study.verdict(pieces)
+                self._state.wanted[at] = verdict.replications
+                if not verdict.final:
+                    self._pending += [self._unit(at, start, stop) for start, stop in pieces.gaps(0, verdict.replications)]
+        return bool(self._pending) and not self.interrupts.asked
+
+    def _unit(self, at: int, start: int, stop: int) -> Unit:
+        return Unit(at, self.study.tasks[at].experiment, start, stop, math.nan)
+
+    def _jobs(self) -> Iterator[list[Unit]]:
+        """Yield jobs as long as there is work and nobody has pressed Ctrl-C."""
+        while self._pending and not self.interrupts.asked:
+            job: list[Unit] = []
+            left = _JOB_SECONDS
+            while self._pending and left > 0.0:
+                unit = self._first_of(self._pending.popleft(), left)
+                if unit is not None:
+                    job.append(unit)
+                    left -= (unit.stop - unit.start) * (_GUESS if math.isnan(unit.seconds) else unit.seconds)
+            if job:
+                yield job
+
+    def _first_of(self, unit: Unit, left: float) -> Unit | None:
+        """Return so much of a unit as a job has time for, and put the rest back; None if nothing is to be done."""
+        gaps = self.data.ledger[self.study.tasks[unit.task].key].gaps(unit.start, unit.stop)
+        if not gaps or unit.task in self.failures:  # another process may have done it
+            return None
+        start, stop = gaps[0]
+        seconds = self._expected(unit.task)
+        width = max(1, sum(unit.experiment.problem.required))
+        most = min(stop - start, _MOST_IN_UNIT, max(1, _MOST_ENTRIES // width), _fitting(_GUESS if math.isnan(seconds) else seconds, left))
+        if self.workers > 1:  # the last units are shared out
+            most = min(most, max(1, math.ceil((stop - start) * (len(self._pending) + 1) / (2 * self.workers))))
+        if start + most < unit.stop:
+            self._pending.appendleft(unit._replace(start=start + most))
+        return unit._replace(start=start, stop=start + most, seconds=seconds)
+
+    def _expected(self, task: int) -> float:
+        """Return what a replication of a task took, or one of a task like it; NaN if there was none."""
+        seconds = float(self._state.seconds[task])
+        return self._like.get(self._likeness(task), math.nan) if math.isnan(seconds) else seconds
+
+    # Running ---------------------------------------------------------------------------------------
+
+    def _wave(self) -> None:
+        """Run all that is queued, including what jobs leave over."""
+        while self._pending and not self.interrupts.asked:
+            with closing(spread(run_job, self._jobs(), self.n_jobs)) as jobs:
+                for outcomes in jobs:
+                    self._take(outcomes)
+        self._flush()
+
+    def _take(self, outcomes: Sequence[Outcome]) -> None:
+        """Keep what a job has finished and queue what it has left."""
+        for outcome in reversed(outcomes):  # so that what is left comes next, in its order
+            self._note_time(outcome)
+            if outcome.error is not None:
+                self.failures.setdefault(outcome.task, outcome.error)
+            elif outcome.reached < outcome.stop:
+                self._pending.appendleft(self._unit(outcome.task, outcome.reached, outcome.stop))
+        self._keep([outcome.rows for outcome in outcomes if outcome.rows is not None])
+        run_for = time.monotonic() - self._began
+        patience = min(max(_FLUSH_SHARE * run_for, _FLUSH_LEAST), _FLUSH_MOST)
+        if self._bytes > _FLUSH_BYTES or time.monotonic() - self._flushed > patience:
+            self._flush()
+        if self._progress.due:
+            self._show()
+
+    def _note_time(self, outcome: Outcome) -> None:
+        """Remember what a replication takes; the first time of a kind of kernel has its compilation, or loading, in it."""
+        run = self.study.tasks[outcome.task].experiment
+        kind = (type(run.problem.arms), run.algorithm)
+        if math.isnan(outcome.seconds) or kind not in self._warm:
+            self._warm.add(kind)
+        else:
+            self._state.seconds[outcome.task] = outcome.seconds
+            self._like[self._likeness(outcome.task)] = outcome.seconds
+
+    def _likeness(self, task: int) -> tuple[object, ...]:
+        """Return what tasks share that take about as long a replication."""
+        run = self.study.tasks[task].experiment
+        problem = run.problem
+        return (type(problem.arms), run.algorithm, problem.n_arms.bit_length(), problem.n_clusters.bit_length(),
+                math.frexp(min(problem.bottleneck_gap, 1.0))[1] // 2, run.skip_error == 0.0)
+
+    def _keep(self, rows: Sequence[Rows]) -> None:
+        self._added += sum(len(one.block.pulls) for one in rows)
+        self._state.note(rows)
+        if self.study.keep == "aggregates":
+            note(self._sums, rows)
+        else:
+            self._rows += rows
+            self._bytes += sum(array.nbytes for one in rows for array in one.block[:5])
+
+    def _flush(self) -> None:
+        """Write what has been finished since the last time."""
+        if self._rows:
+            self.data.write_rows(self._rows, self._about)
+        if self._sums:
+            self.data.write_aggregates(self._sums, self._about)
+        self._rows, self._bytes, self._sums = [], 0, Ledger(self.data.ledger.cut)
+        self._flushed = time.monotonic()
+
+    def _show(self) -> None:
+        state = self._state
+        self._progress.show(state.done, state.total, state.tasks_done, state.seconds_left(), state.worst_error())

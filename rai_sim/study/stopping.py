@@ -1,0 +1,146 @@
+"""When a task has enough replications for a wanted precision, and an interval that this way of stopping does not spoil.
+
+The numbers of replications at which a task may stop are fixed beforehand (`next_look`), and what happens at each follows from the first so
+many replications alone. So a task's number of replications does not depend on workers, interruptions or what else was stored.
+
+The interval is Stein's (1945): the standard deviation in it is that of an earlier look, the one at which the present number of
+replications was decided on, while the mean is over all of them. With normal pulls that standard deviation, and so the decision, is
+independent of the final mean, and coverage is 95 % exactly; an interval from the standard deviation at the end would be too short,
+because one stops when it happens to be small. Otherwise coverage is approximate as that of every Student interval is. A first decision far
+from its end is taken anew half way (Hall 1981), so that it does not hang on 256 replications.
+
+References: C. Stein, A two-sample test for a linear hypothesis whose power is independent of the variance, Annals of Mathematical
+Statistics 16 (1945); P. Hall, Asymptotic theory of triple sampling for sequential estimation of a mean, Annals of Statistics 9 (1981).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rai_sim.study.aggregate import Aggregate
+from rai_sim.summary import student_interval
+
+#: Replications before the first decision.
+FIRST_LOOK = 256
+#: Looks to a doubling: a task runs at most a fifth longer than it must.
+_TO_A_DOUBLING = 4
+#: A decision stands if it at most so many times multiplies the replications it is based on; else it is taken anew half way.
+_FAR = 2.5
+
+
+def next_look(n: float) -> int:
+    """Return the smallest number of replications at least n at which a task may stop: 256, 305, 363, 431, 512, ...
+
+    Examples
+    --------
+    >>> next_look(0), next_look(257), next_look(305), next_look(512)
+    (256, 305, 305, 512)
+    """
+    k = 0 if n <= FIRST_LOOK else math.floor(_TO_A_DOUBLING * math.log2(n / FIRST_LOOK)) - 1
+    while _look(k) < n:
+        k += 1
+    return _look(max(k, 0))
+
+
+def _look(k: int) -> int:
+    octave, part = divmod(k, _TO_A_DOUBLING)
+    return math.ceil(math.ldexp(FIRST_LOOK * 2.0 ** (part / _TO_A_DOUBLING), octave))
+
+
+def looks_within(start: int, stop: int) -> list[int]:
+    """Return the looks strictly between two numbers of replications.
+
+    Examples
+    --------
+    >>> looks_within(0, 400)
+    [256, 305, 363]
+    """
+    found, n = [], next_look(start + 1)
+    while n < stop:
+        found.append(n)
+        n = next_look(n + 1)
+    return found
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Where a task stands on its way to a precision.
+
+    Attributes
+    ----------
+    replications : int
+        Replications needed as far as is known; all that is needed if `final`.
+    final : bool
+        Whether the task stops there.
+    reached : bool
+        Whether the precision is reached; a final verdict without it came at the limit, or with hardly any replication finished.
+    interval : (float, float)
+        95 % interval of the mean number of pulls; NaN where undefined.
+    relative_half_width : float
+        Half of its width over the mean; NaN where undefined.
+    """
+
+    replications: int
+    final: bool
+    reached: bool
+    interval: tuple[float, float] = (math.nan, math.nan)
+    relative_half_width: float = math.nan
+
+
+def follow(precision: float, most: int, prefix: Callable[[int], Aggregate | None]) -> Verdict:
+    """Follow the schedule as far as the replications go.
+
+    Parameters
+    ----------
+    precision : float
+        Wanted half-width of the 95 % interval of the mean number of pulls, as a share of that mean.
+    most : int
+        Replications at which to stop in any case.
+    prefix : callable
+        Given n, the aggregate of replications 0..n-1, or None if they are not all there.
+
+    Returns
+    -------
+    Verdict
+        The final one, or the next look as far as the replications tell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pulls = np.random.default_rng(0).poisson(1000, 10_000)
+    >>> yes = np.ones(10_000, bool)
+    >>> verdict = follow(0.0025, 10**6, lambda n: Aggregate.of(pulls[:n], pulls[:n], yes[:n], yes[:n]))
+    >>> verdict.replications, verdict.reached, verdict.relative_half_width <= 0.0025
+    (609, True, True)
+    """
+    n, deciding, verdict = min(FIRST_LOOK, most), None, None
+    while True:
+        seen = prefix(n)
+        if seen is None:
+            return verdict or Verdict(n, False, False)
+        deciding = deciding or seen
+        low, high = stein_interval(seen, deciding)
+        half = (high - low) / 2.0
+        width = half / seen.mean if seen.finished else math.nan
+        reached = half <= precision * seen.mean
+        if reached or n >= most or math.isnan(width):
+            return Verdict(n, True, reached, (low, high), width)
+        n = min(_planned(precision, n, seen), most)
+        verdict, deciding = Verdict(n, False, False, (low, high), width), seen
+
+
+def stein_interval(seen: Aggregate, deciding: Aggregate) -> tuple[float, float]:
+    """Return the 95 % interval of the mean of `seen`, with the standard deviation and degrees of freedom of `deciding`."""
+    if seen.finished < 2 or deciding.finished < 2:
+        return math.nan, math.nan
+    low, high = student_interval(0.0, deciding.standard_deviation / math.sqrt(seen.finished), deciding.finished)
+    return seen.mean + low, seen.mean + high
+
+
+def _planned(precision: float, n: int, seen: Aggregate) -> int:
+    """Return the next look: where what is seen after n replications says that the precision is reached, or half way if that is far."""
+    low, high = stein_interval(seen, seen)
+    needed = n * ((high - low) / 2.0 / (precision * seen.mean)) ** 2
+    return next_look(max(needed if needed <= _FAR * n else needed / 2.0, n + 1.0))

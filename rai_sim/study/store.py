@@ -1,0 +1,283 @@
+"""The folder in which a study's results live: append-only Parquet parts, each named by the SHA-256 of its bytes.
+
+A part is written to a temporary name, flushed to the disk and renamed, under a lock that the system releases when its holder dies. So what
+has a part's name is whole, or was damaged later, which the name tells. Files ending in .parquet that are no parts are set aside: renamed
+when the store is open for writing, passed over otherwise, with a warning either way, and never read or deleted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import polars as pl
+
+#: Version of the layout, in the marker and in every part.
+FORMAT = 1
+MARKER = "rai-sim-store.json"
+#: What a store may keep: a row for every replication, or sums alone.
+KEEPS = ("replications", "aggregates")
+#: Columns of each kind of part; pulls and rounds in numbers of them, exact integers beyond int64 as decimal text.
+SCHEMAS: dict[str, dict[str, Any]] = {
+    "instances": {
+        "instance": pl.String, "law": pl.String, "arguments": pl.String, "n_arms": pl.Int64, "clusters": pl.List(pl.Int64),
+        "required": pl.List(pl.Int64), "bottleneck_gap_reward": pl.Float64,
+    },
+    "tasks": {
+        "task": pl.String, "experiment": pl.String, "instance": pl.String, "name": pl.String, "parameters": pl.String,
+        "algorithm": pl.String, "algorithm_options": pl.String, "delta": pl.Float64, "seed": pl.String, "skip_error": pl.Float64,
+        "max_pulls": pl.Int64, "stream_version": pl.Int64,
+    },
+    "replications": {
+        "task": pl.String, "replication": pl.Int64, "pulls": pl.Int64, "rounds": pl.Int64, "correct": pl.Boolean,
+        "finished": pl.Boolean, "representatives": pl.List(pl.Int32),
+    },
+    "aggregates": {
+        "task": pl.String, "first": pl.Int64, "stop": pl.Int64, "finished": pl.Int64, "errors": pl.Int64, "pulls_sum": pl.String,
+        "pulls_squares": pl.String, "rounds_sum": pl.String, "pulls_least": pl.Int64, "pulls_most": pl.Int64,
+        "bins": pl.List(pl.Int64), "counts": pl.List(pl.Int64),
+    },
+}  # fmt: skip
+_PART = re.compile(rf"({'|'.join(SCHEMAS)})-([0-9a-f]{{40}})\.parquet")
+_TEMPORARY = ".writing"
+_ASIDE = ".set-aside"
+
+
+class StoreError(OSError):
+    """The store cannot be used; the message names the folder, the reason and the remedy."""
+
+
+class StoreWarning(UserWarning):
+    """A file of the store was set aside."""
+
+
+class Part(NamedTuple):
+    """A part read from the store."""
+
+    kind: str
+    path: Path
+    frame: pl.DataFrame
+
+
+class Store:
+    """An open store.
+
+    Parameters
+    ----------
+    folder : path
+        The folder.
+    keep : {"replications", "aggregates"} or None
+        What to keep, if the store is to be written to; it is created where there is none. With None it is opened for reading alone.
+
+    Raises
+    ------
+    StoreError
+        If there is no store to read, the folder cannot be written to, holds something else, or keeps something else.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], keep: str | None = None) -> None:
+        """Open the folder."""
+        self.folder = Path(folder)
+        self.writable = keep is not None
+        self._seen: set[str] = set()  # names that have been looked at, whole or not
+        self._whole: set[str] = set()
+        self._lock: int | None = None
+        if keep is not None:
+            self._create(keep)
+        self.keep = self._read_marker()
+        if keep not in (None, self.keep):
+            raise StoreError(f"store {self.folder} keeps {self.keep} but {keep} are to be kept; "
+                             f"take another folder, or keep = {self.keep!r}")
+
+    def _create(self, keep: str) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            strangers = sorted(name for name in os.listdir(self.folder) if not name.startswith("."))
+        except OSError as error:
+            raise self._cannot("be made", error) from error
+        if MARKER in strangers:
+            return
+        if strangers:
+            raise StoreError(f"store {self.folder} is a folder that holds {strangers[0]} but no {MARKER}; "
+                             "name a new or an empty folder for the study's results")
+        self.write_json(MARKER, {"format": "rai_sim study store", "version": FORMAT, "keep": keep})
+
+    def _read_marker(self) -> str:
+        path = self.folder / MARKER
+        try:
+            marker = json.loads(path.read_text(encoding="utf-8"))
+            version, keep = marker["version"], marker["keep"]
+        except FileNotFoundError:
+            raise StoreError(f"store {self.folder} is no study's folder: it has no {MARKER}; "
+                             "name the folder that a study was run into") from None
+        except OSError as error:
+            raise self._cannot("be read", error) from error
+        except (ValueError, TypeError, KeyError):
+            raise StoreError(f"store {self.folder} has a damaged {MARKER}; restore it from a copy, or move it away "
+                             "and the parts into a new study's folder") from None
+        if version != FORMAT or keep not in KEEPS:
+            raise StoreError(f"store {self.folder} has format {version}, keeping {keep}; this version of rai_sim reads format {FORMAT}: "
+                             "use the version that wrote it")
+        return str(keep)
+
+    def _cannot(self, what: str, error: OSError) -> StoreError:
+        return StoreError(f"store {self.folder} cannot {what}: {error.strerror or error}; "
+                          "free space or change permissions, then run the same again: finished parts are kept")
+
+    # Reading ---------------------------------------------------------------------------------------
+
+    def new_parts(self) -> Iterator[Part]:
+        """Yield whole parts that were not yielded before, in the order of their names; set other Parquet files aside."""
+        try:
+            names = sorted(set(os.listdir(self.folder)) - self._seen)
+        except OSError as error:
+            raise self._cannot("be read", error) from error
+        for name in names:
+            # Who holds the lock knows that nobody is writing: a temporary file is what a process that died has left.
+            if not (name.endswith(".parquet") or (self._lock is not None and name.endswith(_TEMPORARY))):
+                continue
+            self._seen.add(name)
+            frame, flaw = self._read(name)
+            if frame is None:
+                self._set_aside(name, flaw)
+            else:
+                self._whole.add(name)
+                yield Part(name.partition("-")[0], self.folder / name, frame)
+
+    def _read(self, name: str) -> tuple[pl.DataFrame | None, str]:
+        """Return a part, or None and what is wrong with it."""
+        match = _PART.fullmatch(name)
+        if name.endswith(_TEMPORARY):
+            return None, "it was not finished by the process that wrote it"
+        if match is None:
+            return None, "it was not written by a study"
+        try:
+            data = (self.folder / name).read_bytes()
+        except OSError as error:
+            raise self._cannot(f"be read ({name})", error) from error
+        kind, digest = match.groups()
+        if hashlib.sha256(data).hexdigest()[: len(digest)] != digest:
+            return None, "it is torn or was changed: its content does not match its name"
+        if kind in KEEPS and kind != self.keep:
+            return None, f"it belongs to a store that keeps {kind}"
+        columns = [column for column in SCHEMAS[kind] if column != "representatives"]
+        try:
+            if pl.read_parquet_schema(io.BytesIO(data)) == SCHEMAS[kind]:
+                return pl.read_parquet(io.BytesIO(data), columns=columns), ""
+        except (pl.exceptions.PolarsError, OSError):
+            pass
+        return None, "it has other columns than this version writes"
+
+    def _set_aside(self, name: str, flaw: str) -> None:
+        done = "is passed over"
+        if self.writable:
+            new = name + _ASIDE
+            while (self.folder / new).exists():
+                new += "+"
+            try:
+                os.rename(self.folder / name, self.folder / new)
+                done = f"is set aside as {new}"
+            except OSError:
+                pass  # it is passed over all the same
+        warnings.warn(f"{self.folder / name} {done}: {flaw}", StoreWarning, stacklevel=2)
+
+    def paths(self, kind: str) -> list[Path]:
+        """Return the parts of a kind that have been read or written, by name."""
+        return sorted(self.folder / name for name in self._whole if name.startswith(f"{kind}-"))
+
+    # Writing ---------------------------------------------------------------------------------------
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes of this machine from writing; the system lets go when this one dies. May be nested."""
+        try:
+            import fcntl
+        except ImportError:  # a system without: then rows may be written twice, and are read once
+            yield
+            return
+        if self._lock is not None:
+            yield
+            return
+        try:
+            handle = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise self._cannot("be written to", error) from error
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+                self._lock = handle
+            except OSError:
+                pass  # a network folder without locks
+            yield
+        finally:
+            self._lock = None
+            os.close(handle)
+
+    def write(self, kind: str, frame: pl.DataFrame, about: dict[str, str]) -> None:
+        """Write a part, unless it is there already; `about` goes into the file's metadata."""
+        memory = io.BytesIO()
+        frame.write_parquet(memory, metadata={"rai_sim": json.dumps({"format": FORMAT, **about})})
+        data = memory.getvalue()
+        name = f"{kind}-{hashlib.sha256(data).hexdigest()[:40]}.parquet"
+        self._write_bytes(name, data)
+        self._seen.add(name)
+        self._whole.add(name)
+
+    def write_json(self, name: str, record: dict[str, Any]) -> None:
+        """Write a JSON file, in place of an old one of that name."""
+        self._write_bytes(name, (json.dumps(record, indent=2, allow_nan=False) + "\n").encode())
+
+    def _write_bytes(self, name: str, data: bytes) -> None:
+        try:
+            with self.locked():
+                write_atomically(self.folder / name, lambda file: file.write(data))
+        except StoreError:
+            raise
+        except OSError as error:
+            raise self._cannot(f"be written to ({name})", error) from error
+
+
+def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Write a file under a temporary name beside it, flush it to the disk and rename it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "numbers.txt"
+    >>> write_atomically(path, lambda file: file.write(b"1 2 3"))
+    >>> path.read_bytes()
+    b'1 2 3'
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}{_TEMPORARY}")
+    try:
+        with open(temporary, "wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _flush_folder(path.parent)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make a renaming durable, where the system can."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)

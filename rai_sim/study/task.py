@@ -1,0 +1,105 @@
+"""One cell of a study's grid, and its form on disk."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rai_sim.algorithms.base import ALGORITHMS, Algorithm
+from rai_sim.arms.base import LAWS, Arms
+from rai_sim.experiment import Experiment
+from rai_sim.problem import Problem
+
+
+@dataclass(frozen=True)
+class Task:
+    """An experiment with the name of its instance.
+
+    Parameters
+    ----------
+    instance : str
+        Name of the instance; several tasks may share it, with other algorithms or error probabilities.
+    experiment : Experiment
+        Everything that decides what replication i does.
+    parameters : mapping of str to number or text, optional
+        What the instance was made from, such as n and gap; for tables and plots, without influence on the numbers.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> study = rai.Study.grid({"table": rai.table_problem()}, [rai.Vanilla()], [0.1], replications=10)
+    >>> study.tasks[0].id
+    'Experiment:Vanilla(merging=True):delta=0.1:seed=0:skip_error=1e-12:max_pulls=None:Problem:Bernoulli:...'
+    """
+
+    instance: str
+    experiment: Experiment
+    parameters: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def id(self) -> str:
+        """Readable text and the SHA-256 of everything that defines the task's numbers."""
+        return self.experiment.identity()
+
+    @cached_property
+    def key(self) -> str:
+        """The SHA-256 alone, 64 hexadecimal digits: the column `task` of the store."""
+        return self.id.rpartition(":")[2]
+
+    @property
+    def label(self) -> str:
+        """Instance, algorithm and delta in words."""
+        return f"{self.instance}, {self.experiment.algorithm.label}, delta {self.experiment.delta:g}"
+
+
+def instance_key(problem: Problem) -> str:
+    """Return the SHA-256 of a problem, 64 hexadecimal digits."""
+    return problem.identity().rpartition(":")[2]
+
+
+def arms_to_json(arms: Arms) -> str:
+    """Return the constructor's arguments as JSON; doubles survive to the bit.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> arms_to_json(rai.Gaussian([0.25, 0.5], sd=0.25))
+    '{"means": [0.25, 0.5], "sd": 0.25}'
+    """
+    names = [name for name in inspect.signature(type(arms).__init__).parameters if name != "self"]
+    return json.dumps({name: np.asarray(getattr(arms, name)).tolist() for name in names}, allow_nan=False)
+
+
+def arms_from_json(law: str, text: str) -> Arms:
+    """Return the arms of a law's name and `arms_to_json`'s text.
+
+    Examples
+    --------
+    >>> arms_from_json("bernoulli", '{"means": [0.25, 0.5]}').means
+    array([0.25, 0.5 ])
+    """
+    return LAWS[law](**json.loads(text))
+
+
+def algorithm_to_json(algorithm: Algorithm) -> str:
+    """Return name and options as JSON.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> algorithm_to_json(rai.LUCB())
+    '{"name": "lucb", "as_printed": false}'
+    """
+    return json.dumps({"name": type(algorithm).__name__.lower(), **vars(algorithm)})
+
+
+def algorithm_from_json(text: str) -> Algorithm:
+    """Return the algorithm of `algorithm_to_json`'s text."""
+    options = json.loads(text)
+    return ALGORITHMS[options.pop("name")](**options)

@@ -1,0 +1,216 @@
+"""Studies as TOML files: what they mean, and what is wrong with them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rai_sim as rai
+from rai_sim.study import Study
+from rai_sim.study.file import StudyFileError, store_of
+
+GOOD = """
+algorithms = ["vanilla"]
+replications = 10
+
+[[instances]]
+name = "two arms"
+means = [0.9, 0.5]
+clusters = [1, 1]
+required = [1, 0]
+"""
+
+
+def read(tmp_path: Path, text: str) -> Study:
+    """Return the study of a text."""
+    path = tmp_path / "study.toml"
+    path.write_text(text)
+    return Study.from_toml(path)
+
+
+def test_a_whole_study(tmp_path: Path) -> None:
+    """Every way to give an instance, swept keys, all keys at the top."""
+    np.savetxt(tmp_path / "means.csv", [0.9, 0.7, 0.2])
+    np.save(tmp_path / "rewards.npy", np.array([[1.0, 1.0], [0.0, 0.0]]))
+    study = read(tmp_path, """
+        algorithms = ["vanilla:merging=false", "lucb"]
+        delta = [0.2, 0.05]
+        precision = 0.02
+        most_replications = 1e6
+        seed = 7
+        skip_error = 1e-9
+        max_pulls = 1e9
+        keep = "aggregates"
+        [[instances]]
+        table_task = [1, 3]
+        instance = "printed"
+        [[instances]]
+        name = "file"
+        means = "means.csv"
+        problem = "full_ranking"
+        [[instances]]
+        name = "gaussian"
+        law = "gaussian"
+        sd = [0.1, 0.4]
+        family = "geometric_gaps"
+        n = [10, 20]
+        ratio = 1.5
+        problem = "m_of_top"
+        k = "50%"
+        m = "20%"
+        [[instances]]
+        name = "stars"
+        law = "Categorical"
+        values = [0.0, 0.5, 1.0]
+        probabilities = [[0.1, 0.2, 0.7], [0.7, 0.2, 0.1]]
+        problem = "best_arm"
+        [[instances]]
+        name = "log"
+        law = "recorded"
+        rewards = "rewards.npy"
+        problem = "top"
+        k = 1
+        [[instances]]
+        name = "wide"
+        law = "gaussian"
+        means = [3.0, 1.0]
+        sd = 2.0
+        strict = false
+        clusters = [1, 1]
+        required = [0, 1]
+        [[instances]]
+        name = "random"
+        family = "random_means"
+        n = 20
+        seed = [1, 2]
+        problem = "coarse_ranking"
+        clusters = "3:5:2"
+    """)
+    names = [
+        "instance 1, table_task = 1", "instance 1, table_task = 3", "file",
+        *(f"gaussian, sd = {sd}, n = {n}" for n in (10, 20) for sd in (0.1, 0.4)), "stars", "log", "wide", "random, seed = 1",
+        "random, seed = 2",
+    ]  # fmt: skip
+    assert sorted({task.instance for task in study.tasks}) == sorted(names)
+    assert len(study.tasks) == len(names) * 4
+    assert (study.replications, study.precision, study.most_replications, study.keep) == (None, 0.02, 10**6, "aggregates")
+    found = {task.instance: task.experiment for task in study.tasks}
+    one = found["gaussian, sd = 0.4, n = 20"]
+    assert (one.seed, one.skip_error, one.max_pulls) == (7, 1e-9, 10**9)
+    assert {(task.experiment.algorithm, task.experiment.delta) for task in study.tasks} == {
+        (algorithm, delta) for algorithm in (rai.Vanilla(merging=False), rai.LUCB()) for delta in (0.2, 0.05)}
+    assert one.problem == rai.m_of_top(rai.Gaussian(rai.instances.geometric_gaps(20, ratio=1.5), sd=0.4), 4, 10)
+    assert found["instance 1, table_task = 3"].problem == rai.table_problem(task=3, instance="printed")
+    assert found["file"].problem == rai.full_ranking(rai.Bernoulli([0.9, 0.7, 0.2]))
+    assert found["stars"].problem == rai.best_arm(rai.Categorical([0.0, 0.5, 1.0], [[0.1, 0.2, 0.7], [0.7, 0.2, 0.1]]))
+    assert found["log"].problem == rai.top(rai.Recorded([[1.0, 1.0], [0.0, 0.0]]), 1)
+    assert found["wide"].problem.clusters == (1, 1)
+    assert found["random, seed = 2"].problem == rai.coarse_ranking(rai.Bernoulli(rai.instances.random_means(20, seed=2)), (6, 10, 4))
+    parameters = {task.instance: task.parameters for task in study.tasks}
+    assert parameters["gaussian, sd = 0.4, n = 20"] == {
+        "law": "gaussian", "sd": 0.4, "family": "geometric_gaps", "n": 20, "ratio": 1.5, "problem": "m_of_top", "k": "50%", "m": "20%"}
+
+
+def test_defaults_and_changes(tmp_path: Path) -> None:
+    """delta 0.01, seed 0, 1000 replications; changes take the place of both ways to say how many."""
+    text = GOOD.replace("replications = 10", "")
+    study = read(tmp_path, text)
+    assert study.replications == 1000
+    assert study.tasks[0].experiment.identity() == rai.simulate(
+        rai.best_arm(rai.Bernoulli([0.9, 0.5])), rai.Vanilla(), replications=1, seed=0).experiment.identity()
+    path = tmp_path / "study.toml"
+    path.write_text(GOOD)
+    assert Study.from_toml(path, replications=5).replications == 5
+    assert Study.from_toml(path, replications=None, precision=None).replications == 10
+    changed = Study.from_toml(path, precision=0.1, keep="aggregates")
+    assert (changed.replications, changed.precision, changed.keep) == (None, 0.1, "aggregates")
+    with pytest.raises(TypeError, match="seed is no change that a study's file takes; choose among replications, precision"):
+        Study.from_toml(path, seed=3)
+
+
+def test_where_results_are_kept(tmp_path: Path) -> None:
+    """Beside the file, unless it says where."""
+    path = tmp_path / "a.b.toml"
+    path.write_text(GOOD)
+    assert store_of(path) == tmp_path / "a.b.study"
+    path.write_text('store = "results/here"\n' + GOOD)
+    assert store_of(path) == tmp_path / "results" / "here"
+    path.write_text("store = 3\n" + GOOD)
+    with pytest.raises(StudyFileError, match="store = 3: give the name of a folder, in quotes"):
+        store_of(path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("clusters", "clustres", r"instances\[0\]\.clustres = \[1, 1\]: there is no such key; did you mean clusters\?"),
+        ("replications", "xyz", "xyz = 10: there is no such key; known are algorithms, delta"),
+        ("[0.9, 0.5]", "[0.9, 1.5]", r"instances\[0\]\.means = \[0\.9, 1\.5\]: means\[1\] is 1\.5; a Bernoulli mean is"),
+        ("[0.9, 0.5]", '"none.csv"', r"instances\[0\]\.means = 'none\.csv': .*none\.csv cannot be read: No such file"),
+        ("[0.9, 0.5]", "[0.5, 0.5]", r"instances\[0\]\.clusters = \[1, 1\]: clusters=\(1, 1\) are undefined: arms 0 and 1 tie"),
+        ('["vanilla"]', "[]", r"algorithms is empty: give a list, such as"),
+        ('algorithms = ["vanilla"]', "", r"algorithms is missing: give a list, such as"),
+        ('["vanilla"]', '"vanilla"', r"algorithms = 'vanilla': give a list"),
+        ('["vanilla"]', '["vanila"]', r"algorithms\[0\] = 'vanila': vanila is no algorithm; known are"),
+        ('["vanilla"]', '["lucb", "vanilla:merg=1"]', r"algorithms\[1\] = 'vanilla:merg=1': .*there is no option 'merg'; write"),
+        ('["vanilla"]', "[3]", r"algorithms\[0\] = 3: give a text in quotes"),
+        ("replications = 10", "replications = 10.5", r"replications = 10\.5: replications must be an integer"),
+        ("replications = 10", 'replications = "x"', r"replications = 'x': replications must be an integer"),
+        ("replications = 10", "precision = 2", r"precision = 2: precision is 2; it is a share of the mean"),
+        ("replications = 10", "replications = 5\nprecision = 0.1", r"precision = 0\.1: .* give one of the two"),
+        ("replications = 10", "seed = -1", r"seed = -1: seed is -1; it must be a non-negative integer$"),
+        ("replications = 10", "seed = [1]", r"seed = \[1\]: seed must be an integer"),
+        ("replications = 10", "skip_error = 1", r"skip_error = 1: .*it must lie between 0"),
+        ("replications = 10", "max_pulls = 0", r"max_pulls = 0: max_pulls is 0; it must be at least 1"),
+        ("replications = 10", 'keep = "all"', r"keep = 'all': keep is 'all'; choose one of"),
+        ("replications = 10", "delta = 2", r"delta\[0\] = 2: delta is 2; it must be an error probability"),
+        ("replications = 10", "delta = [0.1, true]", r"delta\[1\] = True: delta is True"),
+        ("replications = 10", "delta = []", "delta is empty: give a list"),
+        ("replications = 10", "delta = [0.1, 0.1]", r"instances\[0\] with algorithms\[0\] and delta\[1\] .* is the same task as instances"),
+        ("required = [1, 0]", "", r"instances\[0\]\.required is missing: give clusters and required, or a problem"),
+        ("required = [1, 0]", "required = [2, 0]", r"instances\[0\]\.required = \[2, 0\]: required\[0\] is 2"),
+        ("required = [1, 0]", "required = [1, 0]\nk = 3", r"instances\[0\]\.k = 3: it has no meaning without a problem such as top"),
+        ("required = [1, 0]", 'problem = "top"', r"instances\[0\]\.k is missing: problem = 'top' needs it"),
+        ("required = [1, 0]", 'problem = "topp"', r"instances\[0\]\.problem = 'topp': choose one of best_arm"),
+        ("required = [1, 0]", 'law = "poisson"', r"instances\[0\]\.law = 'poisson': choose one of bernoulli"),
+        ("required = [1, 0]", 'required = [1, 0]\nlaw = "gaussian"\nsd = 0.7', r"instances\[0\]: arms are not known to be 1/2-sub"),
+        ("required = [1, 0]", 'family = "evenly_spaced"\nn = 2', r"\.means = \[0\.9, 0\.5\]: family = 'evenly_spaced' makes"),
+        ("required = [1, 0]", "required = [1, 0]\nsd = 0.7", r"instances\[0\]\.sd = 0\.7: it has no meaning with law = 'bernoulli' here"),
+        ("required = [1, 0]", "table_task = 1", r"instances\[0\]\.means = .*: it has no meaning beside table_task"),
+        ("means = [0.9, 0.5]", "", r"instances\[0\]\.means is missing: law bernoulli needs it, or give a family"),
+        ("means = [0.9, 0.5]", 'family = "evenly"', r"instances\[0\]\.family = 'evenly': choose one of evenly_spaced"),
+        ("means = [0.9, 0.5]", 'family = "evenly_spaced"', r"instances\[0\]\.n is missing: family = 'evenly_spaced' needs it"),
+        ("means = [0.9, 0.5]", 'family = "evenly_spaced"\nn = []', r"instances\[0\]\.n is empty: give a list, with at least one value"),
+        ("means = [0.9, 0.5]", 'family = "evenly_spaced"\nn = 1', r"instances\[0\]\.n = 1: n is 1; it must be at least 2"),
+        ("means = [0.9, 0.5]", 'family = "evenly_spaced"\nn = [2, 2]', r"instances\[0\] with .*two arms, n = 2.* is the same task as"),
+        ("means = [0.9, 0.5]", 'family = "geometric_gaps"\nn = 2\nratio = -1', r"\.ratio = -1: ratio is -1\.0; it must be positive"),
+        ("means = [0.9, 0.5]", 'law = "recorded"\nfamily = "evenly_spaced"\nn = 2', r"\.family = .*law recorded is not made from"),
+        ("means = [0.9, 0.5]", "table_task = [1, 9]\n", r"instances\[0\]\.clusters = .*it has no meaning beside table_task"),
+        ("[1, 1]", '"1:x"', r"instances\[0\]\.clusters = '1:x': give a number, a list of numbers, a share"),
+        ("[1, 1]", '"1:0"', r"instances\[0\]\.clusters = \[1, 0\]: proportions is \(1, 0\); every entry must be"),
+        ('name = "two arms"', "name = 3", r"instances\[0\]\.name = 3: give a text in quotes"),
+        ('name = "two arms"', "strict = 3", r"instances\[0\]\.strict = 3: strict is 3; it must be True or False"),
+        ("[[instances]]", "[instances]", r"instances = \{'name': 'two arms'.*: give a list, one \[\[instances\]\] table for each"),
+        ("algorithms =", "algorithms", r"'.*study\.toml' is no TOML: .*line 2"),
+        (GOOD, "", "algorithms is missing"),
+        (GOOD, 'algorithms = ["lucb"]', "instances is missing: give a list"),
+        (GOOD, 'algorithms = ["lucb"]\ninstances = []', "instances is empty: give a list"),
+        (GOOD, 'algorithms = ["lucb"]\ninstances = [3]', r"instances\[0\] = 3: every instance must be a table"),
+        (GOOD, 'algorithms = ["lucb"]\n[[instances]]\ntable_task = 9', r"instances\[0\]\.table_task = 9: task is 9; it must be"),
+        (GOOD, 'algorithms = ["lucb"]\n[[instances]]\ninstance = "x"', r"instances\[0\]\.instance = 'x': instance is 'x'; choose"),
+        (GOOD, GOOD + GOOD[GOOD.index("[["):], r"instances\[1\]\.name = 'two arms': instances\[0\] has this name"),
+        (GOOD, GOOD + GOOD[GOOD.index("[["):].replace("two", "2"), r"instances\[1\] with .* is the same task as instances\[0\] with"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named_and_nothing_is_written(tmp_path: Path, old: str, new: str, message: str) -> None:
+    """The key's path, the value, the remedy."""
+    assert old in GOOD
+    with pytest.raises(StudyFileError, match=message):
+        read(tmp_path, GOOD.replace(old, new))
+    assert [path.name for path in tmp_path.iterdir()] == ["study.toml"]
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    """Said as for every other file."""
+    with pytest.raises(StudyFileError, match="cannot be read: No such file or directory; name a TOML file"):
+        Study.from_toml(tmp_path / "none.toml")

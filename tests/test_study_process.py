@@ -1,0 +1,137 @@
+"""Studies in processes that are killed, that write into one store at once, or that run for long."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from study_worker import study
+
+from rai_sim.study import StoreWarning
+
+PROGRAM = (sys.executable, str(Path(__file__).with_name("study_worker.py")))
+
+
+class Worker:
+    """The program of study_worker.py."""
+
+    def __init__(self) -> None:
+        """Start it."""
+        self.process = subprocess.Popen(PROGRAM, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def start(self, folder: Path, replications: int = 400, keep: str = "replications", patience: float = 0.0) -> int:
+        """Start the study, wait until it is about to run, and return its process."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{folder} {replications} {keep} {patience}\n")
+        self.process.stdin.flush()
+        said = sorted(self._line() for _ in range(2))
+        assert said[1] == "ready"
+        return int(said[0].removeprefix("pid "))
+
+    def end(self) -> bool:
+        """Wait for the process's end and return whether the study was done."""
+        said = self._line()
+        return said == "done" and self._line() == "ended"
+
+    def _line(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+
+@pytest.fixture
+def workers() -> Iterator[list[Worker]]:
+    """Start two programs."""
+    both = [Worker(), Worker()]
+    yield both
+    for worker in both:
+        worker.process.communicate()
+
+
+def values(folder: Path) -> list[tuple[Any, ...]]:
+    """Return all stored rows, sorted, read by polars alone."""
+    return pl.read_parquet(folder / "replications-*.parquet").sort("task", "replication").rows()
+
+
+def parts(folder: Path) -> dict[str, bytes]:
+    """Return names and contents of the parts of rows."""
+    return {path.name: path.read_bytes() for path in folder.glob("replications-*.parquet")}
+
+
+def test_killed_at_fifty_moments(tmp_path: Path, workers: list[Worker]) -> None:
+    """SIGKILL at random moments, of writing too: no finished part is lost or changed, no replication is doubled, the end is the same."""
+    worker = workers[0]
+    worker.start(tmp_path / "whole", 3000, patience=0.01)
+    began = time.perf_counter()
+    assert worker.end()
+    length = time.perf_counter() - began
+    rng = np.random.default_rng(8)
+    folder, before, kills, advances = tmp_path / "killed", dict[str, bytes](), 0, 0
+    while kills < 50:
+        pid = worker.start(folder, 3000, patience=0.01)
+        time.sleep(rng.uniform(0.0, length / 50))  # fifty of these take half the time of the whole
+        os.kill(pid, signal.SIGKILL)
+        assert not worker.end(), "the study was done before it was killed often enough"
+        kills += 1
+        now = parts(folder)
+        assert all(now.get(name) == data for name, data in before.items())
+        advances += len(now) > len(before)
+        before = now
+    assert advances > 10
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StoreWarning)  # of files that were being written
+        results = study(3000).run(folder)
+    assert values(folder) == values(tmp_path / "whole")
+    assert results.summary().equals(study(3000).results(tmp_path / "whole").summary())
+    assert all(parts(folder).get(name) == data for name, data in before.items())
+
+
+@pytest.mark.parametrize("keep", ["replications", "aggregates"])
+def test_two_processes_into_one_store(tmp_path: Path, keep: str, workers: list[Worker]) -> None:
+    """Both run everything; what is read has each replication once, and is what one process alone would have written."""
+    study(keep=keep).run(tmp_path / "alone")
+    for worker in workers:
+        worker.start(tmp_path / "shared", 400, keep, 0.01)
+    ends = [worker.end() for worker in workers]
+    assert all(ends)
+    shared = study(keep=keep).results(tmp_path / "shared")
+    assert shared.summary().equals(study(keep=keep).results(tmp_path / "alone").summary())
+    assert shared.progress() == (9600, 9600)
+    assert len({run["run"] for run in shared.runs()}) == 2
+    if keep == "replications":
+        assert values(tmp_path / "shared") == values(tmp_path / "alone")
+        assert shared.rows().select("task", "replication").collect().is_duplicated().sum() == 0
+
+
+# The peak of the process's own memory; that of getrusage would start at its parent's and hide what lies below.
+_MEMORY = """
+import sys
+import rai_sim as rai
+def peak():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) // 1000
+def run(n):
+    study = rai.Study.grid({"x": rai.table_problem(task=1)}, [rai.Butterscotch()], [0.1], replications=n, keep="aggregates")
+    assert study.run(sys.argv[1]).progress() == (n, n)
+    return peak()
+print(run(200_000), run(4_000_000))
+rai.simulate(rai.table_problem(task=1), rai.Butterscotch(), delta=0.1, replications=3_800_000, seed=0)
+print(peak())
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells the peak of a process's own memory")
+def test_aggregates_of_many_replications_need_bounded_memory(tmp_path: Path) -> None:
+    """Twenty times the replications, in the same process: peak memory grows by less than 20 MB, where their rows need over 60 MB more."""
+    found = subprocess.run([sys.executable, "-c", _MEMORY, tmp_path], capture_output=True, text=True, check=True)
+    few, many, rows = map(int, found.stdout.split())
+    assert many - few < 20
+    assert rows - many > 60  # the negative control
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 1_000_000

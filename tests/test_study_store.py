@@ -1,0 +1,292 @@
+"""The folder: what is torn, foreign, full, locked or read twice."""
+
+import errno
+import json
+import os
+import shutil
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import polars as pl
+import pytest
+
+import rai_sim as rai
+from rai_sim.study import StoreError, StoreWarning, Study
+from rai_sim.study.data import StudyData
+from rai_sim.study.store import MARKER, Store, write_atomically
+
+
+def small(replications: int = 40, keep: str = "replications") -> Study:
+    """Return a study of four tasks."""
+    instances = {f"task {k}": rai.table_problem(task=k) for k in (1, 2)}
+    return Study.grid(instances, [rai.Vanilla(), rai.Butterscotch()], [0.1], replications=replications, keep=keep)
+
+
+def values(folder: Path) -> list[tuple[Any, ...]]:
+    """Return all stored rows, sorted, read by polars alone."""
+    return pl.read_parquet(folder / "replications-*.parquet").sort("task", "replication").rows()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a store with two parts of rows."""
+    small(20).run(tmp_path / "store")
+    small(40).run(tmp_path / "store")
+    assert len(parts(tmp_path / "store")) == 2
+    return tmp_path / "store"
+
+
+def parts(folder: Path) -> list[Path]:
+    """Return the parts with rows."""
+    return sorted(folder.glob("replications-*.parquet"))
+
+
+@pytest.mark.parametrize("tear", ["cut", "flipped", "emptied"])
+def test_a_torn_part_is_set_aside_and_run_again(folder: Path, tear: str) -> None:
+    """Its name stays recognisable, its bytes stay, its rows are run again: the same values."""
+    whole, victim = values(folder), parts(folder)[0]
+    data = victim.read_bytes()
+    torn = {"cut": data[:-7], "flipped": data[:100] + bytes([data[100] ^ 1]) + data[101:], "emptied": b""}[tear]
+    victim.write_bytes(torn)
+    with pytest.warns(StoreWarning, match=f"{victim.name} is passed over: it is torn or was changed"):
+        some = small(40).results(folder)
+    assert some.progress() == (80, 160)
+    assert some.rows().collect().height == 80
+    with pytest.warns(StoreWarning, match=rf"{victim.name} is set aside as {victim.name}\.set-aside: it is torn"):
+        small(40).run(folder)
+    assert (folder / f"{victim.name}.set-aside").read_bytes() == torn
+    assert values(folder) == whole
+
+
+def test_foreign_files_are_never_read_nor_deleted(folder: Path) -> None:
+    """Another program's Parquet, a part of another kind of store, a part renamed; other files are left alone."""
+    whole = values(folder)
+    pl.DataFrame({"task": ["x"], "pulls": [1]}).write_parquet(folder / "mine.parquet")
+    shutil.copy(parts(folder)[0], folder / f"replications-{'0' * 40}.parquet")
+    (folder / "notes.txt").write_text("hello")
+    sums = folder.parent / "sums"
+    small(10, "aggregates").run(sums)
+    stranger = next(sums.glob("aggregates-*.parquet"))
+    shutil.copy(stranger, folder)
+    with pytest.warns(StoreWarning) as caught:
+        small(40).run(folder)
+    said = sorted(str(warning.message).partition(": ")[2] for warning in caught)
+    assert said == ["it belongs to a store that keeps aggregates", "it is torn or was changed: its content does not match its name",
+                    "it was not written by a study"]
+    assert {path.name for path in folder.glob("*.set-aside")} == {
+        "mine.parquet.set-aside", f"replications-{'0' * 40}.parquet.set-aside", f"{stranger.name}.set-aside"}
+    assert (folder / "notes.txt").read_text() == "hello"
+    assert values(folder) == whole
+    pl.DataFrame({"task": ["y"]}).write_parquet(folder / "mine.parquet")
+    with pytest.warns(StoreWarning, match=r"mine\.parquet\.set-aside\+"):
+        small(40).run(folder)
+
+
+def test_a_part_with_other_columns_is_set_aside(folder: Path) -> None:
+    """Named by its content, but not with the columns of this version."""
+    store = Store(folder, "replications")
+    store.write("replications", pl.DataFrame({"task": ["x"]}), {})
+    with pytest.warns(StoreWarning, match="it has other columns than this version writes"):
+        assert small(40).results(folder).progress() == (160, 160)
+
+
+def test_what_a_killed_writer_left_is_set_aside(folder: Path) -> None:
+    """A temporary file is no part; it is kept under another name."""
+    left = folder / ".replications-00.parquet.4711.writing"
+    left.write_bytes(b"half a part")
+    with pytest.warns(StoreWarning, match="it was not finished by the process that wrote it"):
+        small(40).run(folder)
+    assert not left.exists()
+    assert (folder / f"{left.name}.set-aside").read_bytes() == b"half a part"
+
+
+def test_rows_in_two_parts_are_read_once(folder: Path, tmp_path: Path) -> None:
+    """As two machines without common locks may write them: the same numbers are read and summed once."""
+    other = tmp_path / "other"
+    small(30).run(other)
+    whole = small(40).results(folder).summary()
+    for path in parts(other):
+        shutil.copy(path, folder)
+    assert len(values(folder)) == 160 + 120
+    doubled = small(40).results(folder)
+    assert doubled.summary().equals(whole)
+    assert doubled.rows().collect().height == 160
+    assert doubled.result(small().tasks[0]).replications == 40
+    assert doubled.verify(200, seed=1).checked == 160
+
+
+def test_overlapping_aggregates_are_counted_once(tmp_path: Path) -> None:
+    """Of [0, 40) and [0, 30) the longer one."""
+    for name, n in (("a", 40), ("b", 30)):
+        small(n, "aggregates").run(tmp_path / name)
+    for path in (tmp_path / "b").glob("aggregates-*.parquet"):
+        shutil.copy(path, tmp_path / "a")
+    results = small(40, "aggregates").results(tmp_path / "a")
+    assert results.summary()["replications"].to_list() == [40] * 4
+    assert results.summary().drop("task").equals(small(40).run(tmp_path / "c").summary().drop("task"))
+
+
+def test_a_second_writer_leaves_out_what_the_first_has_written(tmp_path: Path) -> None:
+    """Both have run everything before either writes: the store has each row once."""
+    study = small(20)
+    data = [StudyData(tmp_path / "store", "replications", 20) for _ in range(2)]
+    from rai_sim.study.data import Rows
+    from rai_sim.workers import block_for, run_into
+
+    rows = []
+    for task in study.tasks:
+        block = block_for(task.experiment, 20)
+        run_into(task.experiment, 0, block)
+        rows.append(Rows(task.key, 0, block))
+    data[0].write_rows([one.cut(0, 12) for one in rows], {})
+    data[1].write_rows(rows, {})
+    assert len(values(tmp_path / "store")) == 80
+    assert len(parts(tmp_path / "store")) == 2
+    data[1].write_rows(rows, {})
+    assert len(parts(tmp_path / "store")) == 2
+
+
+class FullDisk:
+    """A disk that holds so many bytes of parts and no more."""
+
+    def __init__(self, room: int) -> None:
+        """Start with this much room."""
+        self.room = self.was = room
+
+    @property
+    def used(self) -> int:
+        """Bytes written so far."""
+        return self.was - self.room
+
+    def write(self, path: Path, write: Any) -> None:
+        """Write, or fail in the middle as a full disk does."""
+        def some(file: BinaryIO) -> None:
+            class Counting:
+                write = staticmethod(partial(self._some_of, file))
+
+            write(Counting)
+
+        write_atomically(path, some)
+
+    def _some_of(self, file: BinaryIO, data: bytes) -> int:
+        fits = data[: max(self.room, 0)]
+        self.room -= len(data)
+        file.write(fits)
+        if self.room < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return len(data)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.2, 0.5, 0.9])
+def test_a_full_disk_is_an_error_that_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float) -> None:
+    """Wherever the room ends: the reason and the remedy are said, what was written is readable, and the run goes on with room."""
+    monkeypatch.setattr("rai_sim.study.run._FLUSH_LEAST", 0.0)
+    monkeypatch.setattr("rai_sim.study.run._FLUSH_SHARE", 0.0)
+    monkeypatch.setattr("rai_sim.study.run._JOB_SECONDS", 1e-4)
+    roomy = FullDisk(10**9)
+    with monkeypatch.context() as patch:
+        patch.setattr("rai_sim.study.store.write_atomically", roomy.write)
+        small(40).run(tmp_path / "whole")
+    with monkeypatch.context() as patch:
+        patch.setattr("rai_sim.study.store.write_atomically", FullDisk(int(share * roomy.used)).write)
+        with pytest.raises(StoreError, match=r"No space left on device; free space or change permissions, then run the same again"):
+            small(40).run(tmp_path / "store")
+    assert not list((tmp_path / "store").glob(".*.writing"))
+    if share:
+        done, _ = small(40).results(tmp_path / "store").progress()
+        assert done == sum(len(pl.read_parquet(path)) for path in parts(tmp_path / "store"))
+        assert done > 0 or share < 0.5
+        assert done == 0 or share > 0.01
+    small(40).run(tmp_path / "store")
+    assert values(tmp_path / "store") == values(tmp_path / "whole")
+
+
+@pytest.mark.skipif(shutil.which("mount") is None, reason="there is no mount")
+def test_a_really_full_disk(tmp_path: Path) -> None:
+    """The same on a file system of 64 KiB, where one can be mounted."""
+    import subprocess
+
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], capture_output=True).returncode:
+        pytest.skip("no right to mount a file system")
+    try:
+        with pytest.raises(StoreError, match=r"cannot be written to \(replications-.*No space left on device"):
+            small(20_000).run(disk / "store")
+        assert small(20_000).results(disk / "store").progress()[0] == 0
+        subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
+        results = small(20_000).run(disk / "store")
+        assert results.progress() == (80_000, 80_000)
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_a_folder_that_cannot_be_written_to(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error before anything is run; reading still works, also where nothing can be renamed."""
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    def fail(*_: object) -> None:
+        pytest.fail("something was run")
+
+    whole = small(40).results(folder).summary()
+    if os.geteuid() == 0:  # nothing is forbidden to root: let the calls fail that would
+        monkeypatch.setattr("rai_sim.study.store.write_atomically", refuse)
+        monkeypatch.setattr("rai_sim.study.store.os.rename", refuse)
+    else:
+        folder.chmod(0o555)
+    monkeypatch.setattr("rai_sim.study.run.run_into", fail)
+    try:
+        with pytest.raises(StoreError, match=r"cannot be written to .*Permission denied; free space or change permissions"):
+            small(50).run(folder)
+        assert small(40).results(folder).summary().equals(whole)
+    finally:
+        folder.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("marker", "message"),
+    [
+        ("{", "has a damaged rai-sim-store.json; restore it"),
+        ('{"format": "x"}', "has a damaged rai-sim-store.json; restore it"),
+        ("[1]", "has a damaged rai-sim-store.json; restore it"),
+        ('{"version": 99, "keep": "replications"}', "has format 99, keeping replications; this version of rai_sim reads format 1"),
+        ('{"version": 1, "keep": "all"}', "has format 1, keeping all"),
+        ('{"version": 1, "keep": "aggregates"}', r"keeps aggregates but replications are to be kept; take another folder, or keep = 'agg"),
+    ],
+)
+def test_other_markers(folder: Path, marker: str, message: str) -> None:
+    """A damaged one, another version's, and what a store does not keep."""
+    (folder / MARKER).write_text(marker)
+    with pytest.raises(StoreError, match=message):
+        small(40).run(folder)
+
+
+def test_folders_that_are_no_stores(tmp_path: Path) -> None:
+    """A missing folder cannot be read; a folder with something else is not written into; a file is no folder."""
+    with pytest.raises(StoreError, match=r"is no study's folder: it has no rai-sim-store\.json"):
+        rai.open_study(tmp_path / "missing")
+    (tmp_path / "thesis.tex").write_text("...")
+    with pytest.raises(StoreError, match=r"holds thesis\.tex but no rai-sim-store\.json; name a new or an empty folder"):
+        small().run(tmp_path)
+    with pytest.raises(StoreError, match=r"cannot be made: File exists"):
+        small().run(tmp_path / "thesis.tex")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["thesis.tex"]
+
+
+def test_parts_say_how_they_were_made(folder: Path) -> None:
+    """The metadata of a part names its run, whose record has versions, processor, parameters and times."""
+    runs = {run["run"]: run for run in small().results(folder).runs()}
+    assert len(runs) == 2
+    for path in [*parts(folder), *folder.glob("tasks-*.parquet"), *folder.glob("instances-*.parquet")]:
+        about = json.loads(pl.read_parquet_metadata(path)["rai_sim"])
+        run = runs[about["run"]]
+        assert about["rai_sim"] == run["rai_sim"] == rai.__version__
+        assert about["stream_version"] == str(rai.STREAM_VERSION)
+        assert run["status"] == "finished"
+        assert run["started"] < run["ended"]
+        assert run["replications_added"] == 80
+        assert run["study"]["seeds"] == [0]
+        assert set(run["libraries"]) >= {"numpy", "numba", "polars"}
+        assert run["processor"]
