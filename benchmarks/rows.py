@@ -6,8 +6,8 @@ machine's mood; absolute times are for display only. Speeds are compared a pull,
 take slightly different numbers of pulls.
 
 `ROWS` holds the rows by name: the table's numbers, `gaussian` and `categorical` for the laws beside
-Bernoulli, and `1t`, `2t`, `3t` and `5t`: what those rows measure, against programs tuned by hand. The latter are
-only shown.
+Bernoulli, `study` for the layer of studies, and `1t`, `2t`, `3t` and `5t`: what those rows measure, against
+programs tuned by hand. The latter are only shown.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ import math
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, wraps
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,6 +36,8 @@ from rai_sim.algorithms.base import Algorithm
 from rai_sim.engine.blocks import Block, Setting, new_block
 from rai_sim.engine.faults import NONE, raise_fault
 from rai_sim.engine.streams import stream_key
+from rai_sim.problem import TABLE_REQUIRED
+from rai_sim.provenance import usable_cores
 
 DELTA = 0.01
 SEED = 0
@@ -209,11 +214,6 @@ def in_fresh_process(code: str) -> str:
     if done.returncode != 0:
         raise RuntimeError(f"a fresh process failed with exit code {done.returncode}: {done.stderr.strip()}")
     return done.stdout
-
-
-def usable_cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def seconds_text(seconds: float) -> str:
@@ -583,6 +583,52 @@ def _law_over_bernoulli(law: str, effort: Effort) -> tuple[float, str]:
     ours, bernoulli = (package(two_arms(1e-4, name), rai.Vanilla()) for name in (law, "bernoulli"))
     seconds, others = interleaved([lambda: ours(300), lambda: bernoulli(300)], effort)
     return _over(seconds / 300, others / 300, "a replication")
+
+
+@row(
+    "study",
+    "10,000 tasks of 100 replications: `Study.run` over its kernels",
+    must=1.2,
+    higher_is_better=False,
+)
+def study(effort: Effort) -> tuple[float, str]:
+    """Compare a study, store and all, with the calls of kernels within it; the least of some runs."""
+    from rai_sim.study import run as running
+
+    problems = {f"{task}, {k}": _shifted(table(*TABLE_REQUIRED[task]), 1e-6 * k) for task in range(5) for k in range(100)}
+    grid = rai.Study.grid(problems, [rai.Vanilla(), rai.Vanilla(merging=False)], np.geomspace(1e-3, 0.2, 10).tolist(), replications=100)
+    plain = getattr(running, "run_into")  # noqa: B009  # what the module has imported
+    rai.simulate(grid.tasks[0].experiment.problem, rai.Vanilla(), replications=10)
+    found = []
+    for _ in range(max(1, effort.repeats // 3)):
+        inside = [0.0]
+
+        def timed(*arguments: Any, inside: list[float] = inside) -> None:
+            began = time.perf_counter()
+            plain(*arguments)
+            inside[0] += time.perf_counter() - began
+
+        with tempfile.TemporaryDirectory() as folder, _replaced(running, "run_into", timed):
+            began = time.perf_counter()
+            grid.run(folder)
+            found.append((time.perf_counter() - began, inside[0]))
+    seconds, kernels_seconds = min(found, key=lambda pair: pair[0] / pair[1])
+    return _over(seconds / 1e4, kernels_seconds / 1e4, "a task")
+
+
+def _shifted(problem: rai.Problem, shift: float) -> rai.Problem:
+    return rai.Problem(rai.Bernoulli(problem.arms.means + shift), problem.clusters, problem.required)
+
+
+@contextmanager
+def _replaced(module: ModuleType, name: str, value: object) -> Iterator[None]:
+    """Put a value in the place of a module's for a while."""
+    before = getattr(module, name)
+    setattr(module, name, value)
+    try:
+        yield
+    finally:
+        setattr(module, name, before)
 
 
 # ---------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -168,6 +169,62 @@ def bounds(problem_options: dict[str, Any], delta: Delta = 0.01, json: Json = Fa
         _show(tables.bounds_text(problem, delta))
 
 
+_FOLDER = "where results are kept; default: the file's `store`, else the file's name with .study"
+
+
+@app.command()
+def study(
+    file: Annotated[Path, typer.Argument(help="the study's TOML file", metavar="FILE.toml", show_default=False)],
+    store: Annotated[Path | None, typer.Option(help=_FOLDER, show_default=False)] = None,
+    replications: Annotated[int | None, _whole("of each task, in place of the file's; what is there counts")] = None,
+    precision: Annotated[float | None, _real("relative half-width of the mean's 95 % interval, in place of the file's")] = None,
+    jobs: Annotated[int, _whole("workers; -1 for all cores; does not change the numbers")] = 1,
+    output: Annotated[Path | None, typer.Option(help="write the summary, one row a task, as .csv or .parquet", show_default=False)] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="show the tasks, and run and write nothing")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="instead: run a random sample of stored replications again and compare")] = False,
+    sample: Annotated[int, _whole("replications that --verify runs again")] = 100,
+    progress: Annotated[bool | None, _PROGRESS] = None,
+    json: Json = False,
+) -> None:
+    """Run a grid of simulations into a folder: what is there already is not run again."""
+    from rai_sim import cli_study
+    from rai_sim.study import Study, StudyFailed, StudyInterrupted
+    from rai_sim.study.file import store_of
+
+    cli_study.check_output(output)
+    wanted = Study.from_toml(file, replications=replications, precision=precision)
+    folder = store_of(file) if store is None else store
+    again = _again("study", store=store, replications=replications, precision=precision, jobs=None if jobs == 1 else jobs)
+    again = f"{again} {shlex.quote(str(file))}"
+    code, said, more = 0, "", {"rerun": again}
+    with cli_study.warnings_in_a_line():
+        if dry_run:
+            there = wanted.results(folder) if folder.exists() else None
+            _show(cli_study.plan_text(wanted, there, folder))
+            return
+        if verify:
+            found = wanted.results(folder).verify(sample, n_jobs=jobs)
+            _show(tables.json_text({"checked": found.checked, "mismatches": found.mismatches}) if json else str(found))
+            raise typer.Exit(1 if found.mismatches or not found.checked else 0)
+        try:
+            results = wanted.run(folder, n_jobs=jobs, progress=progress)
+        except StudyInterrupted as error:
+            results, code = error.results, 130
+            done, total = results.progress()
+            said = f"INTERRUPTED with {done:,} of {total:,} replications in {folder}; to go on: {again}"
+        except StudyFailed as error:
+            results, code, said = error.results, 2, str(error)
+    if output is not None:
+        cli_study.write_table(results.summary(), output)
+    if json:
+        _show(tables.json_text(cli_study.summary_document(results, **more, interrupted=code == 130)))
+    elif code != 130:
+        _show(cli_study.summary_text(results))
+    if said:
+        print("rai-sim:", said, file=sys.stderr)
+    raise typer.Exit(code)
+
+
 @app.command()
 def warmup() -> None:
     """Compile, or load from the cache, all kernels."""
@@ -231,6 +288,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(str(error))
     except (TypeError, ValueError, OverflowError) as error:
         return _complain(_in_options(str(error)))
+    except OSError as error:  # a study's folder that cannot be used
+        return _complain(str(error))
     except MemoryError as error:
         return _complain(f"not enough memory: {error}; ask for fewer --replications")
     except (KeyboardInterrupt, typer.Abort):

@@ -145,6 +145,7 @@ def test_the_levels_of_the_rows(script: ModuleType, monkeypatch: pytest.MonkeyPa
         "12": (150, 80, False, "MB"),
         "gaussian": (3, None, False, ""),
         "categorical": (3, None, False, ""),
+        "study": (1.2, None, False, ""),
     }
     assert list(levels) == list(rows.ROWS)
     assert {row.verdict for row in found} == {"not measured"}

@@ -1,0 +1,110 @@
+"""The command `study`: run a study's file into its folder, show what there is, and make stored numbers again."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from rai_sim.cli_parsing import BadInput
+from rai_sim.cli_tables import text_table
+from rai_sim.summary import json_safe, number, percent
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rai_sim.study import Study, StudyResults
+
+_COLUMNS = (
+    "instance", "algorithm", "delta", "replications", "mean pulls", "95 % interval", "+-", "errors", "95 % interval", "lower", "upper",
+)  # fmt: skip
+#: A table stops after so many tasks; files and JSON have them all.
+_MOST_ROWS = 200
+
+
+def write_table(frame: pl.DataFrame, path: Path) -> None:
+    """Write a summary as CSV or Parquet, as the name's end says; lists become text in CSV."""
+    import polars as pl
+
+    from rai_sim.study.store import write_atomically
+
+    if path.suffix.lower() == ".parquet":
+        write_atomically(path, frame.write_parquet)
+    elif path.suffix.lower() == ".csv":
+        lists = [pl.col(pl.List(pl.Int64)).cast(pl.List(pl.String)).list.join(" ")]
+        write_atomically(path, frame.with_columns(lists).write_csv)
+    else:
+        check_output(path)
+
+
+def check_output(path: Path | None) -> None:
+    """Refuse a name for `write_table` before anything is run."""
+    if path is not None and path.suffix.lower() not in (".csv", ".parquet"):
+        raise BadInput(f"--output {path} ends in neither .csv nor .parquet; give a name that does")
+    if path is not None and not path.parent.is_dir():
+        raise BadInput(f"--output {path}: there is no folder {path.parent}; make it first")
+
+
+def summary_text(results: StudyResults) -> str:
+    """Return the summary as a table with what a reader must know below it."""
+    frame = results.summary()
+    done, wanted = results.progress()
+    rows = [_row(row) for row in frame.head(_MOST_ROWS).iter_rows(named=True)]
+    lines = text_table([_COLUMNS, *rows], left=2)
+    if len(frame) > _MOST_ROWS:
+        lines.append(f"... and {len(frame) - _MOST_ROWS:,} more tasks; --output FILE.csv or --json has all")
+    lines += ["", "+-: half-width of the interval over the mean; lower: Theorem 1 (asymptotic), upper: with probability 1 - delta"]
+    for row in frame.filter("error_exceeds_delta").iter_rows(named=True):
+        lines.append(f"WARNING: {row['instance']}, {row['algorithm']}, delta {row['delta']:g}: the error rate lies above delta")
+    capped = int((frame["replications"] - frame["finished"]).sum())
+    if capped:
+        lines.append(f"WARNING: {capped:,} replications stopped at their cap of pulls; the statistics are over the finished ones, "
+                     "so means are biased low")
+    lines.append(f"{done:,} of {wanted:,} replications of {len(results.tasks)} tasks are in {results.folder}")
+    return "\n".join(lines)
+
+
+def _row(row: dict[str, Any]) -> list[str]:
+    def some(value: float | None, form: Any) -> str:
+        return "n/a" if value is None else str(form(value))
+
+    return [
+        row["instance"], row["algorithm"], f"{row['delta']:g}", f"{row['replications']:,}", some(row["pulls_mean"], number),
+        f"{some(row['pulls_mean_low_95'], number)} to {some(row['pulls_mean_high_95'], number)}",
+        some(row["relative_half_width_95"], percent), some(row["error_rate"], percent),
+        f"{some(row['error_rate_low_95'], percent)} to {some(row['error_rate_high_95'], percent)}",
+        some(row["lower_bound_pulls"], number), some(row["upper_bound_pulls"], number),
+    ]  # fmt: skip
+
+
+def summary_document(results: StudyResults, **more: Any) -> dict[str, Any]:
+    """Return what `study --json` prints."""
+    done, wanted = results.progress()
+    head = {"folder": str(results.folder), "replications": done, "wanted": wanted, **more}
+    return head | {"tasks": json_safe(results.summary().to_dicts())}
+
+
+@contextmanager
+def warnings_in_a_line() -> Iterator[None]:
+    """Show warnings of the store as one line each on the error stream."""
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        typer.echo(f"rai-sim: WARNING: {message}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = show
+        yield
+
+
+def plan_text(study: Study, results: StudyResults | None, folder: Path) -> str:
+    """Return what running the study would do."""
+    wanted = f"to a precision of {percent(study.precision)}" if study.precision is not None else f"{study.replications:,} replications each"
+    lines = [f"{len(study.tasks)} tasks, {wanted}, into {folder}", *(f"  {task.label}" for task in study.tasks[:_MOST_ROWS])]
+    if len(study.tasks) > _MOST_ROWS:
+        lines.append(f"  ... and {len(study.tasks) - _MOST_ROWS:,} more")
+    done, total = (0, None) if results is None else results.progress()
+    return "\n".join([*lines, f"{done:,} replications are there" + ("" if total is None else f" of {total:,} wanted so far")])
