@@ -1,0 +1,45 @@
+"""The README's examples of studies run as they stand."""
+
+import re
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import pytest
+
+import rai_sim as rai
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def blocks(language: str) -> list[str]:
+    """Return the README's code blocks of a language."""
+    return re.findall(rf"```{language}\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_file_of_a_study(tmp_path: Path) -> None:
+    """It is read, and comes to the tasks it says."""
+    (text,) = blocks("toml")
+    path = tmp_path / "gaps.toml"
+    path.write_text(text)
+    study = rai.Study.from_toml(path)
+    assert study.precision == 0.01
+    assert len(study.tasks) == (3 + 3) * 3 * 2
+    tops = {task.experiment.problem for task in study.tasks if "top" in task.instance}
+    assert {problem.required[0] for problem in tops} == {2, 4, 10}
+
+
+def test_the_example_in_python_and_sql(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer replications and no bar, else as printed; the query is run by DuckDB."""
+    monkeypatch.chdir(tmp_path)
+    example, scan = (block for block in blocks("python") if "table.study" in block)
+    names: dict[str, object] = {"rai": rai}
+    exec(example.replace("10_000", "100").replace("progress=True", "progress=False"), names)
+    exec(scan.replace("\nrows.join", "\nfound = rows.join"), names)
+    found, results = names["found"], names["results"]
+    assert isinstance(found, pl.DataFrame)
+    assert isinstance(results, rai.StudyResults)
+    means = results.summary()["pulls_mean"].sort()
+    assert found["pulls"].sort().to_list() == pytest.approx(means.to_list())
+    rows = duckdb.sql(blocks("sql")[0]).fetchall()
+    assert sorted(row[4] for row in rows) == pytest.approx(means.to_list())
