@@ -104,9 +104,11 @@ def check_number(name: str, value: int, largest: int, what: str) -> int:
 
 
 def check_borders(means: NDArray[np.float64], clusters: tuple[int, ...], order: NDArray[np.int64],
-                  starts: NDArray[np.int64]) -> None:
-    """Refuse a tie between the last arm of a cluster and the first of the next; `starts` index `order`."""
-    tied = np.flatnonzero(means[order[starts[1:] - 1]] == means[order[starts[1:]]])
+                  starts: NDArray[np.int64], rounding: float) -> None:
+    """Refuse a tie, but for rounding, between the last arm of a cluster and the first of the next; `starts` index `order`."""
+    last, first = means[order[starts[1:] - 1]], means[order[starts[1:]]]
+    with np.errstate(over="ignore"):  # means at the two ends of the double range
+        tied = np.flatnonzero((last == first) | (last - first < rounding * np.maximum(abs(last), abs(first))))
     if tied.size:
         i = int(tied[0]) + 1
         above, below = (int(arm) for arm in order[starts[i] - 1 : starts[i] + 1])
@@ -120,7 +122,7 @@ def check_int(name: str, value: object) -> int:
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be an integer; got {value!r}")
     try:
-        return operator.index(value)  # type: ignore[arg-type]  # what is no integer raises
+        return int(operator.index(value))  # type: ignore[arg-type]  # what is no integer raises
     except TypeError:
         raise TypeError(f"{name} must be an integer; got {value!r}") from None
 
@@ -135,9 +137,12 @@ def check_count(name: str, value: object, least: int) -> int:
 
 def check_workers(n_jobs: int | None) -> int | None:
     """Return `n_jobs`, or raise what `simulate` raises."""
-    if n_jobs is not None and check_int("n_jobs", n_jobs) == 0:
+    if n_jobs is None:
+        return None
+    workers = check_int("n_jobs", n_jobs)
+    if workers == 0:
         raise ValueError("n_jobs is 0; give the number of workers, -1 for every core, or None for joblib's configuration")
-    return n_jobs
+    return workers
 
 
 def check_progress(progress: bool | None) -> bool | None:

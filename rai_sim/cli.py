@@ -191,15 +191,17 @@ def study(
     from rai_sim.study import Study, StudyFailed, StudyInterrupted
     from rai_sim.study.file import store_of
 
-    cli_study.check_output(output)
+    if verify and output is not None:
+        raise BadInput(f"--output {output} has no meaning with --verify; leave one of them out")
     wanted = Study.from_toml(file, replications=replications, precision=precision)
     folder = store_of(file) if store is None else store
+    cli_study.check_output(output, folder)
     again = _again("study", store=store, replications=replications, precision=precision, jobs=None if jobs == 1 else jobs)
     again = f"{again} {shlex.quote(str(file))}"
-    code, said, more = 0, "", {"rerun": again}
-    with cli_study.warnings_in_a_line():
+    code, said, failures = 0, "", {}
+    with cli_study.warnings_in_a_line(), cli_study.interrupts_in_a_line(again):
         if dry_run:
-            there = wanted.results(folder) if folder.exists() else None
+            there = wanted.results(folder) if folder.is_dir() and any(folder.iterdir()) else None
             _show(cli_study.plan_text(wanted, there, folder))
             return
         if verify:
@@ -214,12 +216,14 @@ def study(
             said = f"INTERRUPTED with {done:,} of {total:,} replications in {folder}; to go on: {again}"
         except StudyFailed as error:
             results, code, said = error.results, 2, str(error)
-    if output is not None:
-        cli_study.write_table(results.summary(), output)
-    if json:
-        _show(tables.json_text(cli_study.summary_document(results, **more, interrupted=code == 130)))
-    elif code != 130:
-        _show(cli_study.summary_text(results))
+            failures = {task.label: str(flaw) for task, flaw in error.failures.items()}
+        if json:
+            document = cli_study.summary_document(results, rerun=again, interrupted=code == 130, failures=failures)
+            _show(tables.json_text(document))
+        elif code != 130:
+            _show(cli_study.summary_text(results))
+        if output is not None:
+            cli_study.write_table(results.summary(), output)
     if said:
         print("rai-sim:", said, file=sys.stderr)
     raise typer.Exit(code)

@@ -41,16 +41,22 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
         check_output(path)
 
 
-def check_output(path: Path | None) -> None:
+def check_output(path: Path | None, store: Path | None = None) -> None:
     """Refuse a name for `write_table` before anything is run."""
+    if path is not None and path.is_dir():
+        raise BadInput(f"--output {path} is a folder; give the name of a file")
     if path is not None and path.suffix.lower() not in (".csv", ".parquet"):
         raise BadInput(f"--output {path} ends in neither .csv nor .parquet; give a name that does")
+    if path is not None and store is not None and path.parent.resolve() == store.resolve():
+        raise BadInput(f"--output {path} lies among the study's results in {store}; give another folder")
     if path is not None and not path.parent.is_dir():
         raise BadInput(f"--output {path}: there is no folder {path.parent}; make it first")
 
 
 def summary_text(results: StudyResults) -> str:
     """Return the summary as a table with what a reader must know below it."""
+    import polars as pl
+
     frame = results.summary()
     done, wanted = results.progress()
     rows = [_row(row) for row in frame.head(_MOST_ROWS).iter_rows(named=True)]
@@ -60,6 +66,10 @@ def summary_text(results: StudyResults) -> str:
     lines += ["", "+-: half-width of the interval over the mean; lower: Theorem 1 (asymptotic), upper: with probability 1 - delta"]
     for row in frame.filter("error_exceeds_delta").iter_rows(named=True):
         lines.append(f"WARNING: {row['instance']}, {row['algorithm']}, delta {row['delta']:g}: the error rate lies above delta")
+    short = frame.filter(pl.col("complete") & ~pl.col("precision_reached"))
+    if len(short):
+        lines.append(f"WARNING: {len(short)} tasks stopped short of the precision, the first is {short['instance'][0]}, "
+                     f"{short['algorithm'][0]}, delta {short['delta'][0]:g}: at most_replications, or as no replication finished")
     capped = int((frame["replications"] - frame["finished"]).sum())
     if capped:
         lines.append(f"WARNING: {capped:,} replications stopped at their cap of pulls; the statistics are over the finished ones, "
@@ -98,6 +108,16 @@ def warnings_in_a_line() -> Iterator[None]:
         warnings.simplefilter("always")
         warnings.showwarning = show
         yield
+
+
+@contextmanager
+def interrupts_in_a_line(again: str) -> Iterator[None]:
+    """After Ctrl-C while nothing runs (folders are read, tables are made) say how to go on, too."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(f"rai-sim: INTERRUPTED; to go on: {again}", err=True)
+        raise typer.Exit(130) from None
 
 
 def plan_text(study: Study, results: StudyResults | None, folder: Path) -> str:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rai_sim.checks import check_count, check_integers
 
 _HIGH, _LOW = 0.9, 0.1
+_MOST_ARMS = 10**8
 
 
 def evenly_spaced(
@@ -45,7 +46,7 @@ def evenly_spaced(
     >>> evenly_spaced(2, middle=0.5, gap=0.25)
     array([0.625, 0.375])
     """
-    n = check_count("n", n, 2)
+    n = _number_of_arms(n, 2)
     return _from_gaps(np.ones(n - 1), high, low, middle, gap)
 
 
@@ -61,7 +62,7 @@ def linear_gaps(
     >>> linear_gaps(4, high=0.875, gap=0.125)
     array([0.875, 0.75 , 0.5  , 0.125])
     """
-    n = check_count("n", n, 2)
+    n = _number_of_arms(n, 2)
     return _from_gaps(np.arange(1.0, n), high, low, middle, gap)
 
 
@@ -88,7 +89,7 @@ def geometric_gaps(
     >>> geometric_gaps(4, high=0.875, gap=0.0625)
     array([0.875 , 0.8125, 0.6875, 0.4375])
     """
-    n = check_count("n", n, 2)
+    n = _number_of_arms(n, 2)
     factor = _finite("ratio", ratio)
     if factor <= 0.0:
         raise ValueError(f"ratio is {factor}; it must be positive, such as 2.0")
@@ -123,7 +124,7 @@ def random_means(n: int, *, seed: int, high: float = _HIGH, low: float = _LOW) -
     >>> random_means(3, seed=1)
     array([0.86037096, 0.5094573 , 0.21532769])
     """
-    n, seed = check_count("n", n, 1), check_count("seed", seed, 0)
+    n, seed = _number_of_arms(n, 1), check_count("seed", seed, 0)
     top, bottom = _finite("high", high), _finite("low", low)
     if not bottom < top:
         raise ValueError(f"low is {bottom} but high is {top}; low must be the smaller one")
@@ -151,7 +152,7 @@ def shares(n: int, proportions: Sequence[int]) -> tuple[int, ...]:
     >>> shares(20, (3, 5, 2)), shares(11, (1, 1))
     ((6, 10, 4), (6, 5))
     """
-    n = check_count("n", n, 1)
+    n = _number_of_arms(n, 1)
     parts = check_integers("proportions", proportions)
     if min(parts) < 1:
         raise ValueError(f"proportions is {parts}; every entry must be a positive integer")
@@ -195,10 +196,20 @@ def _tidy(means: NDArray[np.float64]) -> NDArray[np.float64]:
     return rounded if (np.diff(rounded) < 0.0).all() else means
 
 
+def _number_of_arms(n: object, least: int) -> int:
+    number = check_count("n", n, least)
+    if number > _MOST_ARMS:
+        raise ValueError(f"n is {number}; it must be at most {_MOST_ARMS}")
+    return number
+
+
 def _finite(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.floating, np.integer)):
         raise TypeError(f"{name} must be a number; got {value!r}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer too large for a double
+        number = math.inf
     if not math.isfinite(number):
         raise ValueError(f"{name} is {number}; it must be finite")
     return number

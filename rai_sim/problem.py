@@ -78,7 +78,7 @@ class Problem:
         if flaw is not None:
             raise ValueError(f"arms are not known to be 1/2-sub-Gaussian, as the guarantees need: {flaw}; "
                              "rescale the rewards, or pass strict=False to go without the guarantees")
-        check_borders(self.arms.means, clusters, self._order, self._starts)
+        check_borders(self.arms.means, clusters, self._order, self._starts, self.arms.means_rounding)
 
     @property
     def n_arms(self) -> int:

@@ -15,7 +15,7 @@ from rai_sim.checks import short
 from rai_sim.experiment import Experiment as Experiment
 from rai_sim.problem import Problem
 from rai_sim.summary import Summary as Summary
-from rai_sim.summary import summarise
+from rai_sim.summary import outputs_by_cluster, summarise
 
 if TYPE_CHECKING:
     import polars as pl
@@ -242,6 +242,34 @@ class Result:
         columns |= {name: getattr(self, name) for name in _COLUMNS}
         columns["representatives"] = pl.Series(self.representatives).arr.to_list()
         return pl.DataFrame(columns)
+
+    def named(self) -> pl.DataFrame:
+        """Return how often each arm was named for each cluster, most often first within a cluster.
+
+        Returns
+        -------
+        polars.DataFrame
+            cluster (1 is the best), arm (index), id, name (as `arms.with_names` has them, else null and "arm 3"), mean (reward), times, and
+            share of the finished replications. Only clusters of which something is asked, and arms that were named.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> arms = rai.Bernoulli([0.3, 0.9]).with_names(["Solaris", "Stalker"])
+        >>> result = rai.simulate(rai.best_arm(arms), rai.Vanilla(), replications=20, seed=0)
+        >>> result.named().select("cluster", "name", "times", "share").rows()
+        [(1, 'Stalker', 20, 1.0)]
+        """
+        import polars as pl
+
+        arms = self.problem.arms
+        finished = int(np.count_nonzero(self.finished))
+        rows = [
+            (cluster + 1, arm, None if arms.ids is None else arms.ids[arm], arms.name(arm), float(arms.means[arm]), times, times / finished)
+            for cluster, outputs in outputs_by_cluster(self) for arm, times in outputs
+        ]  # fmt: skip
+        kinds: dict[str, Any] = {"cluster": pl.Int64, "arm": pl.Int64, "id": pl.Int64, "name": pl.String}
+        return pl.DataFrame(rows, schema=kinds | {"mean": pl.Float64, "times": pl.Int64, "share": pl.Float64}, orient="row")
 
 
 def _join(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

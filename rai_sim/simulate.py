@@ -299,7 +299,10 @@ def _check_seed(seed: object) -> int:
 def _check_skip_error(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.floating, np.integer)):
         raise TypeError(f"skip_error must be a number; got {value!r}")
-    number = float(value)
+    try:
+        number = float(value) + 0.0  # not -0.0: equal values must be one experiment
+    except OverflowError:
+        number = math.inf
     if not 0.0 <= number <= _MOST_SKIP_ERROR:
         raise ValueError(f"skip_error is {number}; it must lie between 0 (skip only what is certain) and {_MOST_SKIP_ERROR}")
     return number

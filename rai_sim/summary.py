@@ -56,6 +56,9 @@ class Summary:
         None for an algorithm without one.
     share_above_upper_bound : float or None
         Share of finished replications that took more, by over one pull an arm: rounding may add that much.
+    named : dict of int to list of str, or None
+        Where the arms have names: for each cluster of which something is asked, 1 being the best, the names of as many arms as are asked
+        for, those that were named most often; None without names.
     unguarded : str or None
         Why neither guarantees nor bounds hold for these arms; None if they do.
     seconds : float
@@ -81,6 +84,7 @@ class Summary:
     upper_bound: float | None
     upper_bound_theorem: str | None
     share_above_upper_bound: float | None
+    named: dict[int, list[str]] | None
     unguarded: str | None
     seconds: float
 
@@ -137,6 +141,8 @@ class Summary:
             above = percent(self.share_above_upper_bound)
             rows["upper bound"] = (f"{number(self.upper_bound)}  ({self.upper_bound_theorem}: with "
                                    f"probability {1 - self.delta:g}; {above} took more)")
+        if self.named is not None:
+            rows["named most often"] = "; ".join(f"cluster {cluster}: {_few_names(names)}" for cluster, names in self.named.items())
         rows["time"] = f"{self.seconds:.3g} s"
         head = f"{self.algorithm}, delta {self.delta:g}, seed {self.seed}"
         lines = [f"{head}: {count(self.replications, 'replication')}, {done}"]
@@ -180,9 +186,32 @@ def summarise(result: Result) -> Summary:
         upper_bound=upper,
         upper_bound_theorem=theorem,
         share_above_upper_bound=above,
+        named=_most_named(result) if problem.arms.names is not None else None,
         unguarded=problem.arms.why_not_sub_gaussian(),
         seconds=result.seconds,
     )
+
+
+def outputs_by_cluster(result: Result) -> list[tuple[int, list[tuple[int, int]]]]:
+    """Return, for each cluster of which something is asked, the arms named for it with how often, most often first, ties by index."""
+    found, start = [], 0
+    for cluster, required in enumerate(result.problem.required):
+        if required:
+            arms, times = np.unique(result.representatives[result.finished, start : start + required], return_counts=True)
+            order = np.argsort(-times, kind="stable")
+            found.append((cluster, list(zip(arms[order].tolist(), times[order].tolist(), strict=True))))
+        start += required
+    return found
+
+
+def _most_named(result: Result) -> dict[int, list[str]]:
+    problem = result.problem
+    return {cluster + 1: [problem.arms.name(arm) for arm, _ in outputs[: problem.required[cluster]]]
+            for cluster, outputs in outputs_by_cluster(result)}
+
+
+def _few_names(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 def mean_and_error(pulls: NDArray[np.int64]) -> tuple[float, float]:

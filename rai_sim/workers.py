@@ -78,7 +78,7 @@ def spread(run: Callable[[Job], Outcome], jobs: Iterable[Job], n_jobs: int | Non
     """Run jobs on workers, as joblib is configured (threads unless it is), and yield their outcomes as they come.
 
     Jobs are taken from the iterable when a worker is nearly free, so that it may decide late what comes next. When the generator is
-    closed, jobs that have begun on threads are finished and the others dropped.
+    closed, jobs that have begun on threads are finished and the others dropped. If one raises, what is done is yielded before.
     """
     if n_jobs == 1:
         yield from map(run, jobs)
@@ -95,11 +95,17 @@ def _on_threads(run: Callable[[Job], Outcome], jobs: Iterable[Job], workers: int
     """Run jobs on threads. joblib's threads would do, but it looks for their results every hundredth of a second only."""
     with ThreadPoolExecutor(workers) as pool:
         running: set[Future[Outcome]] = {pool.submit(run, job) for job in islice(jobs, 2 * workers)}
+        failed: Future[Outcome] | None = None
         try:
             while running:
                 done, running = wait(running, return_when=FIRST_COMPLETED)
-                running |= {pool.submit(run, job) for job in islice(jobs, len(done))}
+                failed = failed or next((future for future in done if future.exception() is not None), None)
+                if failed is None:
+                    running |= {pool.submit(run, job) for job in islice(jobs, len(done))}
                 for future in done:
-                    yield future.result()
+                    if future.exception() is None:
+                        yield future.result()
+            if failed is not None:
+                failed.result()  # raises
         finally:
             pool.shutdown(cancel_futures=True)

@@ -1,5 +1,6 @@
 """The command `study`."""
 
+import json
 import os
 import re
 import signal
@@ -76,7 +77,7 @@ def test_verify(file: Path, capsys: Capture) -> None:
     (part,) = folder.glob("replications-*")
     frame = pl.read_parquet(part)
     part.unlink()
-    assert "0 stored replications" in printed(capsys, f"study '{file}' --verify", expect=1)
+    assert "nothing of this study is stored yet, so nothing was checked" in printed(capsys, f"study '{file}' --verify", expect=1)
     Store(folder, "replications").write("replications", frame.with_columns(pl.col("rounds") + 1), {})
     assert "120 stored replications were run again: 120 mismatches, first table" in printed(
         capsys, f"study '{file}' --verify --sample 200", expect=1)
@@ -90,6 +91,12 @@ def test_what_cannot_be_used_is_one_line(file: Path, tmp_path: Path, capsys: Cap
     assert "replications = 0: replications is 0" in refused(capsys, f"study '{file}' --replications 0")
     assert "give one of the two" in refused(capsys, f"study '{file}' --replications 10 --precision 0.1")
     assert "--jobs: n_jobs is 0" in refused(capsys, f"study '{file}' --jobs 0")
+    assert "--output x.csv has no meaning with --verify" in refused(capsys, f"study '{file}' --verify --output x.csv")
+    assert f"--output {tmp_path} is a folder" in refused(capsys, f"study '{file}' --output {tmp_path}")
+    inside = f"study '{file}' --store {tmp_path} --output {tmp_path}/s.csv"
+    assert "lies among the study's results" in refused(capsys, inside)
+    file.write_text(TEXT.replace("replications = 30", "max_pulls = 0"))
+    assert refused(capsys, f"study '{file}'") == "rai-sim: max_pulls = 0: max_pulls is 0; it must be at least 1 and at most 2^62\n"
     file.write_text(TEXT.replace("table_task", "table_tusk"))
     assert "instances[0].table_tusk = [1, 2]: there is no such key; did you mean table_task?" in refused(capsys, f"study '{file}'")
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
@@ -106,6 +113,24 @@ def test_files_set_aside_are_told_in_a_line(file: Path, capsys: Capture) -> None
         f"rai-sim: WARNING: {folder}/foreign.parquet is set aside as foreign.parquet.set-aside: it was not written by a study\n")
 
 
+def test_a_precision_that_is_not_reached_is_told(file: Path, capsys: Capture) -> None:
+    """No replication finishes within four pulls."""
+    file.write_text(TEXT.replace("replications = 30", "precision = 0.1\nmax_pulls = 4"))
+    shown = printed(capsys, f"study '{file}'")
+    assert "WARNING: 4 tasks stopped short of the precision, the first is table, table_task = 1, Vanilla" in shown
+    assert "WARNING: 1,024 replications stopped at their cap of pulls" in shown
+
+
+def test_an_interrupt_while_nothing_runs_is_told(file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while the table is made: how to go on, in one line."""
+    def interrupted(*_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rai_sim.cli_study.summary_text", interrupted)
+    run(f"study '{file}'", expect=130)
+    assert capsys.readouterr().err == f"rai-sim: INTERRUPTED; to go on: rai-sim study '{file}'\n"
+
+
 def test_a_failing_task_is_told_after_the_table(file: Path, capsys: Capture) -> None:
     """Exit code 2; the others are shown."""
     file.write_text(TEXT + '[[instances]]\nname = "log"\nlaw = "recorded"\nrewards = [[1, 1], [0, 0]]\nproblem = "best_arm"\n')
@@ -113,6 +138,8 @@ def test_a_failing_task_is_told_after_the_table(file: Path, capsys: Capture) -> 
     shown = capsys.readouterr()
     assert "120 of 180 replications of 6 tasks" in shown.out
     assert "2 of 6 tasks failed" in shown.err
+    run(f"study '{file}' --json", expect=2)
+    assert "recording" in json.loads(capsys.readouterr().out)["failures"]["log, Vanilla(merging=True), delta 0.1"]
     assert "recording" in shown.err
 
 

@@ -41,5 +41,7 @@ def test_the_example_in_python_and_sql(tmp_path: Path, monkeypatch: pytest.Monke
     assert isinstance(results, rai.StudyResults)
     means = results.summary()["pulls_mean"].sort()
     assert found["pulls"].sort().to_list() == pytest.approx(means.to_list())
-    rows = duckdb.sql(blocks("sql")[0]).fetchall()
+    query = duckdb.sql(blocks("sql")[0])
+    assert query is not None
+    rows = query.fetchall()
     assert sorted(row[4] for row in rows) == pytest.approx(means.to_list())

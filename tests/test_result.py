@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rai_sim
-from rai_sim import LUCB, Vanilla
-from rai_sim.problem import table_problem
+from rai_sim import LUCB, Bernoulli, Vanilla, simulate
+from rai_sim.problem import table_problem, top
 from rai_sim.result import Experiment, Result
 
 EXPERIMENT = Experiment(table_problem(task=3), Vanilla(), 0.01, 7, 1e-12, 5_000)
@@ -205,3 +205,33 @@ def test_importing_loads_neither_frames_nor_distributions() -> None:
     root = str(Path(rai_sim.__file__).parents[1])
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
     assert found.stdout.strip() == ""
+
+
+def test_arms_are_named_where_they_have_names() -> None:
+    """In the frame of outputs, in the summary and its text; names change neither numbers nor identity."""
+    arms = Bernoulli([0.2, 0.9, 0.5, 0.85])
+    named = arms.with_names(["A", "B", "C", "D"], ids=[11, 12, 13, 14])
+    assert named == arms
+    plain, result = (simulate(top(one, 2), Vanilla(), delta=0.2, replications=60, seed=1) for one in (arms, named))
+    assert result == plain
+    frame = result.named()
+    assert frame.columns == ["cluster", "arm", "id", "name", "mean", "times", "share"]
+    assert frame["times"].sum() == 2 * np.count_nonzero(result.finished)
+    assert frame.filter(frame["name"] == "B").row(0) == (1, 1, 12, "B", 0.9, np.count_nonzero(result.representatives == 1), 1.0)
+    assert plain.named()["name"].to_list()[0] == "arm 1"
+    assert plain.named()["id"].null_count() == len(plain.named())
+    assert plain.summary().named is None
+    assert result.summary().named == {1: ["B", "D"]}
+    assert "named most often" not in str(plain.summary())
+    assert "named most often  cluster 1: B, D\n" in str(result.summary())
+    assert result.summary().to_dict()["named"] == {"1": ["B", "D"]}
+    again = pickle.loads(pickle.dumps(named))
+    assert (again.names, again.ids, again) == (named.names, named.ids, named)
+    bad: list[tuple[Any, Any, str]] = [
+        (["A"], None, "names has 1 entries for 4 arms; give one an arm"),
+        (["A"] * 4, [1], "ids has 1 entries for 4 arms"),
+        ([1] * 4, None, "names holds 1; every entry must be a text"),
+    ]
+    for names, ids, message in bad:
+        with pytest.raises((TypeError, ValueError), match=message):
+            arms.with_names(names, ids)

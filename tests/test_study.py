@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 import rai_sim as rai
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.engine.blocks import Block, Setting
-from rai_sim.study import Study, StudyFailed, StudyInterrupted, StudyResults, Task, open_study
+from rai_sim.study import StoreWarning, Study, StudyFailed, StudyInterrupted, StudyResults, Task, open_study
 from rai_sim.study.ledger import Piece, Pieces
 from rai_sim.study.stopping import follow
 from rai_sim.study.task import arms_from_json, arms_to_json
@@ -54,6 +55,18 @@ def test_a_study_is_its_simulations(tmp_path: Path, n_jobs: int) -> None:
     for task in grid().tasks:
         assert results.result(task) == simulated(task, 1000)
     assert results.rows().select(pl.len()).collect().item() == 8000
+
+
+def test_a_look_is_kept_apart_where_it_is_the_next_best_cut() -> None:
+    """Sums that were cut at looks, of a study that wants fewer: the first border beyond its number stays one."""
+    from rai_sim.study.aggregate import Aggregate
+
+    one, yes = np.ones(363, np.int64), np.ones(363, bool)
+    pieces = Pieces(cut=300, looks=False)
+    for start, stop in ((305, 363), (0, 256), (256, 305)):
+        pieces.add(Piece(start, stop, Aggregate.of(one[start:stop], one[start:stop], yes[start:stop], yes[start:stop])))
+    assert [(piece.start, piece.stop) for piece in pieces] == [(0, 305), (305, 363)]
+    assert pieces.total(300)[0] == 305
 
 
 def test_a_study_is_its_simulations_on_processes(tmp_path: Path) -> None:
@@ -130,6 +143,13 @@ def test_a_precision_is_reached_by_the_schedule_alone(tmp_path: Path) -> None:
     assert (finer["replications"] > frame["replications"]).all()
     limited = grid(precision=0.001, most_replications=1000).run(tmp_path / "a").summary()
     assert limited["replications"].to_list() == [1000] * 8
+    assert not limited["precision_reached"].any()
+    assert frame["precision_reached"].all()
+    # Sums cannot be cut everywhere: then more count, and it is said.
+    with pytest.warns(StoreWarning, match="cannot be cut: of 6 tasks all of them count, 305 of the first one"):
+        more = grid(replications=300, keep="aggregates").run(tmp_path / "c").summary()
+    assert sorted(more["replications"]) == [300] * 2 + [305] * 6
+    assert more["precision_reached"].null_count() == 8
 
 
 def test_caps_and_errors_are_counted(tmp_path: Path) -> None:
@@ -146,14 +166,14 @@ def test_caps_and_errors_are_counted(tmp_path: Path) -> None:
         assert row["max_pulls"] == 25_000
 
 
-def test_the_same_task_twice_is_refused() -> None:
+def test_the_same_task_twice_is_refused(tmp_path: Path) -> None:
     """By its numbers, not by its name; and other bad arguments."""
     with pytest.raises(ValueError, match=r"tasks holds the same task twice, as 'a, Vanilla.*' and as 'b, Vanilla.*'; leave one out"):
         Study.grid({"a": PROBLEMS["easy"], "b": rai.table_problem(task=1)}, [rai.Vanilla()], [0.1])
     for options, message in (
         ({"replications": 0}, "replications is 0; it must be at least 1"),
         ({"replications": 1.5}, r"replications must be an integer; got 1\.5"),
-        ({"precision": 0.0}, r"precision is 0\.0; it is a share of the mean between 0 and 1"),
+        ({"precision": 0.0}, r"precision is 0\.0; it is a share of the mean between 1e-06 and 1"),
         ({"precision": "1 %"}, r"precision must be a number; got '1 %'"),
         ({"precision": 0.1, "replications": 10}, r"precision is 0\.1 and replications is 10; give one of the two"),
         ({"most_replications": 1}, "most_replications is 1; it must be at least 2"),
@@ -174,6 +194,12 @@ def test_the_same_task_twice_is_refused() -> None:
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             Study.grid(instances, algorithms, deltas)  # type: ignore[arg-type]
+    for instance, parameters, message in ((3, {}, "instance is 3; give it a name"), ("", {}, "give it a name"),
+                                          ("x", {"n": np.int64(3)}, "cannot be written down: .*int64.*; give numbers of Python"),
+                                          ("\ud800", {}, "cannot be written down")):
+        with pytest.raises((TypeError, ValueError), match=message):
+            Task(instance, grid().tasks[0].experiment, parameters)  # type: ignore[arg-type]
+    assert grid(skip_error=-0.0).tasks[0].id == grid(skip_error=0.0).tasks[0].id
     with pytest.raises(TypeError, match="tasks holds 3; every entry must be a Task"):
         Study([3])  # type: ignore[list-item]
     with pytest.raises(ValueError, match="n_jobs is 0"):
@@ -181,6 +207,8 @@ def test_the_same_task_twice_is_refused() -> None:
     with pytest.raises(TypeError, match="progress must be True, False or None"):
         grid().run("nowhere", progress=3)  # type: ignore[arg-type]
     assert not Path("nowhere").exists()
+    with pytest.raises(ValueError, match="sample is 0; it must be at least 1"):
+        grid(replications=1).run(tmp_path, n_jobs=np.int64(1)).verify(0)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -196,6 +224,14 @@ def test_the_same_task_twice_is_refused() -> None:
 def test_arms_survive_their_form_on_disk(arms: rai.Bernoulli) -> None:
     """To the bit: the identity is the same."""
     assert arms_from_json(type(arms).__name__.lower(), arms_to_json(arms)) == arms
+
+
+def test_names_of_arms_survive_too(tmp_path: Path) -> None:
+    """A store opened without its study still knows them."""
+    arms = rai.Bernoulli([0.9, 0.5]).with_names(["Stalker", "Solaris"], [3, 4])
+    Study.grid({"films": rai.best_arm(arms)}, [rai.Vanilla()], [0.1], replications=3).run(tmp_path)
+    (task,) = open_study(tmp_path).tasks
+    assert (task.experiment.problem.arms.names, task.experiment.problem.arms.ids) == (arms.names, arms.ids)
 
 
 def test_a_store_can_be_opened_without_its_study(tmp_path: Path) -> None:
@@ -262,6 +298,77 @@ def test_a_task_that_fails_does_not_cost_the_others(tmp_path: Path) -> None:
     record = caught.value.results.runs()[-1]
     assert record["status"] == "failed"
     assert list(record["failures"]) == ["short, Vanilla(merging=True), delta 0.1"]
+
+
+@pytest.mark.usefixtures("registries")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("how", ["twice", "out of memory"])
+def test_what_was_finished_is_written_whatever_happens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_jobs: int, how: str) -> None:
+    """A second Ctrl-C while a slow block runs, or an error nobody expects: all finished blocks are stored."""
+    monkeypatch.setattr("rai_sim.study.run._JOB_SECONDS", 0.001)
+    monkeypatch.setattr("rai_sim.study.run._FLUSH_LEAST", 1000.0)
+    ran: list[int] = []
+    armed = [True]
+
+    @dataclass(frozen=True)
+    class Failing(Algorithm):
+        def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
+            rai.Vanilla().run_block(law, setting, first, block)
+            if armed[0] and sum(ran) > 60:
+                if how == "twice":
+                    armed[0] = False
+                    os.kill(os.getpid(), signal.SIGINT)
+                    time.sleep(0.05)
+                    os.kill(os.getpid(), signal.SIGINT)
+                    time.sleep(0.05)
+                else:
+                    raise MemoryError("no room")
+            ran.append(len(block.pulls))
+
+    study = Study.grid({"x": rai.table_problem()}, [Failing()], [0.1], replications=3000)
+    with pytest.raises(StudyInterrupted if how == "twice" else StudyFailed):
+        study.run(tmp_path, n_jobs=n_jobs)
+    armed[0] = False
+    stored = study.results(tmp_path)
+    done, _ = stored.progress()
+    assert done == sum(ran) > 60
+    assert stored.runs()[-1]["status"] == ("interrupted" if how == "twice" else "failed")
+    assert study.run(tmp_path, n_jobs=n_jobs).result(study.tasks[0]).replications == 3000
+
+
+@pytest.mark.usefixtures("registries")
+def test_an_interrupt_in_the_last_block_is_none(tmp_path: Path) -> None:
+    """Everything is done: there is nothing to resume."""
+    @dataclass(frozen=True)
+    class Late(Algorithm):
+        def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
+            rai.Vanilla().run_block(law, setting, first, block)
+            if first + len(block.pulls) == 30:
+                os.kill(os.getpid(), signal.SIGINT)
+
+    results = Study.grid({"x": rai.table_problem()}, [Late()], [0.1], replications=30).run(tmp_path)
+    assert results.progress() == (30, 30)
+
+
+@pytest.mark.usefixtures("registries")
+def test_slow_tasks_run_side_by_side(tmp_path: Path) -> None:
+    """Tasks of which nothing is known yet are dealt to workers one by one."""
+    running, most = [0], [0]
+
+    @dataclass(frozen=True)
+    class Slow(Algorithm):
+        def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+            time.sleep(0.25 * len(block.pulls))
+            running[0] -= 1
+            rai.Vanilla().run_block(law, setting, first, block)
+
+    instances = {f"{n} arms": rai.best_arm(rai.Bernoulli(rai.instances.evenly_spaced(n))) for n in (2, 4, 8, 16)}
+    began = time.perf_counter()
+    Study.grid(instances, [Slow()], [0.1], replications=2).run(tmp_path, n_jobs=4)
+    assert most[0] == 4
+    assert time.perf_counter() - began < 1.5  # 2 s one after the other
 
 
 @pytest.mark.usefixtures("registries")

@@ -138,6 +138,13 @@ def test_where_results_are_kept(tmp_path: Path) -> None:
     path.write_text("store = 3\n" + GOOD)
     with pytest.raises(StudyFileError, match="store = 3: give the name of a folder, in quotes"):
         store_of(path)
+    path.write_text('store = "a\\u0000b"\n' + GOOD)
+    with pytest.raises(StudyFileError, match=r"store = .*: give the name of a folder, in quotes"):
+        store_of(path)
+    odd = tmp_path / "odd.study"
+    odd.write_bytes(b"\xef\xbb\xbf" + GOOD.encode())
+    assert store_of(odd) == tmp_path / "odd.results"
+    assert len(Study.from_toml(odd).tasks) == 1
 
 
 @pytest.mark.parametrize(
@@ -157,6 +164,16 @@ def test_where_results_are_kept(tmp_path: Path) -> None:
         ("replications = 10", "replications = 10.5", r"replications = 10\.5: replications must be an integer"),
         ("replications = 10", 'replications = "x"', r"replications = 'x': replications must be an integer"),
         ("replications = 10", "precision = 2", r"precision = 2: precision is 2; it is a share of the mean"),
+        ("replications = 10", "precision = 1e-200", r"precision = 1e-200: precision is 1e-200; it is a share of the mean"),
+        ("replications = 10", f"skip_error = 1{'0' * 400}", r"skip_error = 10+\.\.\.: .*"),
+        ("replications = 10", f"seed = 1{'0' * 5000}", r"is no TOML that can be read: .*"),
+        ("replications = 10", f"seed = {'[' * 5000}1{']' * 5000}", r"is no TOML that can be read: .*"),
+        ("replications = 10", "delta = 2020-01-01", r"delta\[0\] = datetime\.date\(2020, 1, 1\): delta is"),
+        ("[0.9, 0.5]", "[true, false]", r"instances\[0\]\.means = \[True, False\]: it holds true or false; give numbers"),
+        ("required = [1, 0]", 'problem = "top"\nk = "0%"', r"instances\[0\]\.k = '0%': that is none of 2 arms; give a larger share"),
+        ("required = [1, 0]", f'problem = "top"\nk = "{"9" * 400}%"', r"instances\[0\]"),
+        ("means = [0.9, 0.5]", 'family = "evenly_spaced"\nn = 1000000000000', r"\.n = 1000000000000: n is .* at most 100000000"),
+        ("means = [0.9, 0.5]", f'family = "evenly_spaced"\nn = 3\nhigh = 1{"0" * 400}', r"\.high = 10+\.\.\.: high is inf"),
         ("replications = 10", "replications = 5\nprecision = 0.1", r"precision = 0\.1: .* give one of the two"),
         ("replications = 10", "seed = -1", r"seed = -1: seed is -1; it must be a non-negative integer$"),
         ("replications = 10", "seed = [1]", r"seed = \[1\]: seed must be an integer"),
@@ -191,7 +208,7 @@ def test_where_results_are_kept(tmp_path: Path) -> None:
         ('name = "two arms"', "name = 3", r"instances\[0\]\.name = 3: give a text in quotes"),
         ('name = "two arms"', "strict = 3", r"instances\[0\]\.strict = 3: strict is 3; it must be True or False"),
         ("[[instances]]", "[instances]", r"instances = \{'name': 'two arms'.*: give a list, one \[\[instances\]\] table for each"),
-        ("algorithms =", "algorithms", r"'.*study\.toml' is no TOML: .*line 2"),
+        ("algorithms =", "algorithms", r"'.*study\.toml' is no TOML that can be read: .*line 2"),
         (GOOD, "", "algorithms is missing"),
         (GOOD, 'algorithms = ["lucb"]', "instances is missing: give a list"),
         (GOOD, 'algorithms = ["lucb"]\ninstances = []', "instances is empty: give a list"),

@@ -74,6 +74,23 @@ def test_constant_pulls_stop_at_the_first_look_and_the_limit_holds() -> None:
     assert follow(0.5, 100, prefixes(pulls[:100])).replications == 100
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_rarely_finished_replications_are_doubled_until_something_is_known(seed: int) -> None:
+    """One in a hundred finishes: some 2.5e5 replications are needed, and no plan is made on two or three numbers."""
+    rng = np.random.default_rng(seed)
+    finished = rng.random(2**20) < 0.01
+    finished[100] = True  # else nothing may be finished at the first look
+    pulls = rng.integers(500, 1500, 2**20)
+
+    def prefix(n: int) -> Aggregate | None:
+        return Aggregate.of(pulls[:n], pulls[:n], finished[:n], finished[:n]) if n <= len(pulls) else None
+
+    verdict = follow(0.02, 2**20, prefix)
+    assert verdict.reached
+    needed = 100 * (1.96 * 288.7 / (0.02 * 1000)) ** 2
+    assert 0.5 * needed < verdict.replications < 2.0 * needed
+
+
 def test_unfinished_replications_stop_at_the_first_look() -> None:
     """Nothing can be learned about a mean of which no value is seen."""
     capped, no = np.full(256, 9), np.zeros(256, bool)

@@ -4,6 +4,8 @@ import errno
 import json
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -270,9 +272,54 @@ def test_folders_that_are_no_stores(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("...")
     with pytest.raises(StoreError, match=r"holds thesis\.tex but no rai-sim-store\.json; name a new or an empty folder"):
         small().run(tmp_path)
-    with pytest.raises(StoreError, match=r"cannot be made: File exists"):
+    with pytest.raises(StoreError, match=r"thesis\.tex is a file; name a folder for the study's results"):
         small().run(tmp_path / "thesis.tex")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["thesis.tex"]
+
+
+def test_a_lost_instance_is_written_anew(folder: Path) -> None:
+    """Without its part a store cannot say what its tasks are; running the study again mends that."""
+    whole = rai.open_study(folder).summary()
+    next(folder.glob("instances-*.parquet")).write_bytes(b"")
+    with pytest.warns(StoreWarning) as caught:
+        assert rai.open_study(folder).tasks == ()
+    said = {str(warning.message).partition(": the part with its instance is missing; ")[2] for warning in caught}
+    assert said == {"", "running its study again writes it anew"}
+    with pytest.warns(StoreWarning, match="is set aside"):
+        small(40).run(folder)
+    assert rai.open_study(folder).summary().equals(whole)
+
+
+def test_a_part_that_vanishes_while_it_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process has set it aside between listing and reading: its rows are missing, and nothing else."""
+    gone = parts(folder)[0]
+    listed = os.listdir(folder)
+    gone.rename(folder / f"{gone.name}.set-aside")
+    monkeypatch.setattr("rai_sim.study.store.os.listdir", lambda _: listed)
+    assert small(40).results(folder).progress() == (80, 160)
+
+
+def test_foreign_records_are_passed_over(folder: Path) -> None:
+    """A file that looks like a run's record and is none."""
+    (folder / "run-x.json").write_text("{}")
+    with pytest.warns(StoreWarning, match=r"run-x\.json is passed over: it is no record of a run"):
+        assert len(small().results(folder).runs()) == 2
+
+
+def test_of_two_first_runs_one_writes_the_marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other one finds it under the lock, and what it wanted to keep is compared with it."""
+    plain = Store.locked
+
+    @contextmanager
+    def late(self: Store) -> Iterator[None]:
+        monkeypatch.setattr(Store, "locked", plain)
+        Store(tmp_path / "store", "aggregates")
+        with plain(self):
+            yield
+
+    monkeypatch.setattr(Store, "locked", late)
+    with pytest.raises(StoreError, match="keeps aggregates but replications are to be kept"):
+        Store(tmp_path / "store", "replications")
 
 
 def test_parts_say_how_they_were_made(folder: Path) -> None:

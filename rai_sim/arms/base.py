@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import reprlib
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +25,11 @@ class Arms(ABC):
     """
 
     means: NDArray[np.float64]
+    #: What the arms are called, such as titles of movies, and their ids where they come from; None if nobody said.
+    names: tuple[str, ...] | None = None
+    ids: tuple[int, ...] | None = None
+    #: How far a mean may be off by rounding, as a share of itself: means nearer than that tie.
+    means_rounding: ClassVar[float] = 0.0
 
     def __init_subclass__(cls) -> None:
         """Make the law known by its name."""
@@ -33,6 +40,49 @@ class Arms(ABC):
     def n_arms(self) -> int:
         """Number of arms N."""
         return len(self.means)
+
+    def with_names(self, names: Sequence[str], ids: Sequence[int] | None = None) -> Self:
+        """Return the same arms with names, and ids, for results and tables to show; they change neither numbers nor identity.
+
+        Parameters
+        ----------
+        names : sequence of str, length N
+            One name an arm.
+        ids : sequence of int, length N, optional
+            One number an arm, such as a movie's id.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If there is not one text, or integer, an arm.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> rai.Bernoulli([0.9, 0.5]).with_names(["A", "B"]).names
+        ('A', 'B')
+        """
+        texts, numbers = tuple(names), None if ids is None else tuple(int(number) for number in ids)
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError(f"names holds {next(text for text in texts if not isinstance(text, str))!r}; every entry must be a text")
+        for name, given in (("names", texts), ("ids", numbers)):
+            if given is not None and len(given) != self.n_arms:
+                raise ValueError(f"{name} has {len(given)} entries for {self.n_arms} arms; give one an arm")
+        named = copy.copy(self)
+        object.__setattr__(named, "names", texts)
+        object.__setattr__(named, "ids", numbers)
+        return named
+
+    def name(self, arm: int) -> str:
+        """Return an arm's name, or "arm 3".
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> rai.Bernoulli([0.9, 0.5]).name(1)
+        'arm 1'
+        """
+        return f"arm {arm}" if self.names is None else self.names[arm]
 
     @abstractmethod
     def kernel_law(self) -> Any:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -66,6 +66,9 @@ class Categorical(Arms):
     values: NDArray[np.float64]
     probabilities: NDArray[np.float64]
     means: NDArray[np.float64]
+
+    #: Means come from rounded probabilities: 7/10 of two ratings and of six differ in their last digits.
+    means_rounding: ClassVar[float] = 2.0**-49
 
     def __init__(self, values: ArrayLike, probabilities: ArrayLike) -> None:
         """Check and freeze the arguments."""

@@ -48,13 +48,15 @@ class StudyData:
     folder, keep
         As in `Store`.
     cut : int, optional
-        A number of replications at which sums must be known, besides the looks of `rai_sim.study.stopping`.
+        A number of replications at which sums must be known.
+    looks : bool, default False
+        Whether they must also be known at the looks of `rai_sim.study.stopping`.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], keep: str | None = None, cut: int | None = None) -> None:
+    def __init__(self, folder: str | os.PathLike[str], keep: str | None = None, cut: int | None = None, looks: bool = False) -> None:
         """Open the store and read it."""
         self.store = Store(folder, keep)
-        self.ledger = Ledger(cut)
+        self.ledger = Ledger(cut, looks)
         #: Whether some row stands in two parts, as it may where the system has no locks.
         self.duplicates = False
         self._instances: dict[str, dict[str, Any]] = {}
@@ -111,15 +113,18 @@ class StudyData:
 
     def add_tasks(self, tasks: Iterable[Task], about: dict[str, str]) -> None:
         """Write down what tasks are, as far as it is not known."""
-        new = [task for task in tasks if task.key not in self._tasks]
+        def unknown(task: Task) -> bool:  # also of tasks that are known, an instance may have been lost with its part
+            return task.key not in self._tasks or self._tasks[task.key]["instance"] not in self._instances
+
+        new = [task for task in tasks if unknown(task)]
         if not new:
             return
         with self.store.locked():
             self._read_new()
-            new = [task for task in new if task.key not in self._tasks]
+            new = [task for task in new if unknown(task)]
             problems = {instance_key(task.experiment.problem): task.experiment.problem for task in new}
             instances = [_instance_row(key, problem) for key, problem in problems.items() if key not in self._instances]
-            rows = [_task_row(task) for task in new]
+            rows = [_task_row(task) for task in new if task.key not in self._tasks]
             if instances:
                 self.store.write("instances", pl.DataFrame(instances, schema=SCHEMAS["instances"], orient="row"), about)
             if rows:
@@ -137,9 +142,15 @@ class StudyData:
                               f"{STREAM_VERSION}; it is left out", StoreWarning, stacklevel=2)
                 continue
             key = row["instance"]
+            if key not in self._instances:
+                warnings.warn(f"task {row['experiment']} is left out: the part with its instance is missing; running its study again "
+                              "writes it anew", StoreWarning, stacklevel=2)
+                continue
             if key not in problems:
                 made_from = self._instances[key]
                 arms = arms_from_json(made_from["law"], made_from["arguments"])
+                if made_from["names"] is not None:
+                    arms = arms.with_names(made_from["names"], made_from["ids"])
                 problems[key] = Problem(arms, made_from["clusters"], made_from["required"], strict=False)
             algorithm = algorithm_from_json(row["algorithm_options"])
             experiment = Experiment(problems[key], algorithm, row["delta"], int(row["seed"]), row["skip_error"], row["max_pulls"])
@@ -240,6 +251,7 @@ def _instance_row(key: str, problem: Problem) -> dict[str, Any]:
     return {
         "instance": key, "law": type(problem.arms).__name__.lower(), "arguments": arms_to_json(problem.arms), "n_arms": problem.n_arms,
         "clusters": list(problem.clusters), "required": list(problem.required), "bottleneck_gap_reward": problem.bottleneck_gap,
+        "names": problem.arms.names, "ids": problem.arms.ids,
     }  # fmt: skip
 
 

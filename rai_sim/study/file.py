@@ -36,7 +36,7 @@ from rai_sim import problem as problems
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.arms.base import LAWS, Arms
 from rai_sim.checks import check_delta
-from rai_sim.cli_parsing import parse_algorithm, parse_array
+from rai_sim.cli_parsing import BadInput, parse_algorithm, parse_array
 from rai_sim.problem import Problem, table_problem
 from rai_sim.simulate import checked_experiment
 from rai_sim.study.grid import Study
@@ -53,10 +53,12 @@ _SWEPT = ("n", "high", "low", "middle", "gap", "ratio", "seed", "k", "m", "sd", 
 #: Keys whose value may be the name of a file.
 _TABLES = {"means", "values", "probabilities", "rewards"}
 
+#: What values may make constructors raise.
+_FLAWS = (TypeError, ValueError, OverflowError, MemoryError, RecursionError)
 Made = TypeVar("Made")
 
 
-class StudyFileError(ValueError):
+class StudyFileError(BadInput):
     """A study's file cannot be used; the message has the key's path, its value and the remedy."""
 
 
@@ -75,20 +77,20 @@ def store_of(path: str | os.PathLike[str]) -> Path:
     """
     name = _read(path).get("store")
     if name is None:
-        return Path(path).with_suffix(".study")
-    if not isinstance(name, str) or not name:
+        folder = Path(path).with_suffix(".study")
+        return folder if folder != Path(path) else Path(path).with_suffix(".results")
+    if not isinstance(name, str) or not name or "\0" in name:
         raise StudyFileError(f"store = {name!r}: give the name of a folder, in quotes")
     return Path(path).parent / name
 
 
 def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
-        with open(path, "rb") as file:
-            return tomllib.load(file)
+        return tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise StudyFileError(f"{os.fspath(path)!r} cannot be read: {error.strerror or error}; name a TOML file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise StudyFileError(f"{os.fspath(path)!r} is no TOML: {error}; mend that place") from None
+    except (ValueError, RecursionError) as error:
+        raise StudyFileError(f"{os.fspath(path)!r} is no TOML that can be read: {error}; mend that place") from None
 
 
 def _study(document: dict[str, Any], folder: Path, changes: Mapping[str, Any]) -> Study:
@@ -208,9 +210,15 @@ def _arms(place: str, keys: dict[str, Any], folder: Path) -> Arms:
 
 def _from_file(path: str, value: Any, folder: Path) -> Any:
     if not isinstance(value, str):
+        if _holds_booleans(value):
+            raise StudyFileError(f"{path} = {_short(value)}: it holds true or false; give numbers, such as 1 and 0")
         return value
     read = partial(parse_array, path.rpartition(".")[2])
     return _within(path, value, lambda name: read(f"@{folder / name.removeprefix('@')}"))
+
+
+def _holds_booleans(value: Any) -> bool:
+    return isinstance(value, bool) or (isinstance(value, list) and any(map(_holds_booleans, value)))
 
 
 def _size(path: str, value: Any, n: int) -> Any:
@@ -219,7 +227,10 @@ def _size(path: str, value: Any, n: int) -> Any:
         return value
     share = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", value)
     if share:
-        return max(1, round(n * float(share.group(1)) / 100.0))
+        number = round(n * min(float(share.group(1)), 1e6) / 100.0)
+        if number < 1:
+            raise StudyFileError(f"{path} = {value!r}: that is none of {n} arms; give a larger share")
+        return number
     if re.fullmatch(r"\s*\d+(\s*:\s*\d+)+\s*", value):
         return _within(path, [int(part) for part in value.split(":")], partial(families.shares, n))
     raise StudyFileError(f"{path} = {value!r}: give a number, a list of numbers, a share such as '20%' or proportions such as '3:5:2'")
@@ -232,7 +243,7 @@ def _within(path: str, value: Any, make: Callable[[Any], Any]) -> Any:
     """Return what is made of a value, or say where the value stands that cannot be used."""
     try:
         return make(value)
-    except (TypeError, ValueError) as error:
+    except _FLAWS as error:
         words = re.sub(r"^--[\w-]+ ", "", str(error))  # what reads options on the command line names them
         raise StudyFileError(f"{path} = {_short(value)}: {words}") from None
 
@@ -241,7 +252,7 @@ def _made(make: Callable[..., Made], values: Mapping[str, Any], place: str = "")
     """Return what is made of values; an error's first word tells which of them it is about."""
     try:
         return make(**values)
-    except (TypeError, ValueError) as error:
+    except _FLAWS as error:
         word = re.match(r"\w+", str(error))
         name = word.group() if word else ""
         if name in values:

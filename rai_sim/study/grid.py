@@ -23,6 +23,8 @@ from rai_sim.study.task import Task
 
 #: Replications of a task if neither their number nor a precision is given, and the most a precision may take.
 _REPLICATIONS, _MOST_REPLICATIONS = 1000, 10**8
+#: A finer precision would need more than 10^11 replications.
+_LEAST_PRECISION = 1e-6
 
 
 class StudyInterrupted(KeyboardInterrupt):
@@ -42,7 +44,7 @@ class StudyFailed(RuntimeError):
     def __init__(self, results: StudyResults, failures: Mapping[Task, Exception]) -> None:
         """Keep results and errors."""
         task, error = next(iter(failures.items()))
-        super().__init__(f"{len(failures)} of {len(results.tasks)} tasks failed, the others are in {results.folder}; "
+        super().__init__(f"{len(failures)} of {len(results.tasks)} tasks failed, what could be run is in {results.folder}; "
                          f"the first is {task.label}: {error}")
         self.results, self.failures = results, failures
 
@@ -258,13 +260,13 @@ class Study:
         ...     results.result(study.tasks[0]) == rai.simulate(rai.table_problem(), rai.Vanilla(), replications=100, seed=0)
         True
         """
-        check_workers(n_jobs)
+        n_jobs = check_workers(n_jobs)
         check_progress(progress)
-        data = StudyData(folder, self.keep, self._limit)
+        data = StudyData(folder, self.keep, self._limit, self.precision is not None)
         run = StudyRun(self, data, n_jobs, progress)
         run.run()
         results = StudyResults(data, self)
-        if run.interrupts.asked:
+        if run.interrupts.asked and len(results.unfinished()) > len(run.failures):
             raise StudyInterrupted(results)
         if run.failures:
             raise StudyFailed(results, {self.tasks[at]: error for at, error in run.failures.items()})
@@ -278,7 +280,7 @@ class Study:
         StoreError
             If the folder is no store.
         """
-        return StudyResults(StudyData(folder, None, self._limit), self)
+        return StudyResults(StudyData(folder, None, self._limit, self.precision is not None), self)
 
 
 def _named(problems: Iterable[Problem]) -> dict[str, Problem]:
@@ -292,6 +294,6 @@ def _named(problems: Iterable[Problem]) -> dict[str, Problem]:
 def _check_precision(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"precision must be a number; got {value!r}")
-    if not 0.0 < value < 1.0:
-        raise ValueError(f"precision is {value}; it is a share of the mean between 0 and 1, such as 0.01 for 1 %")
+    if not _LEAST_PRECISION <= value < 1.0:
+        raise ValueError(f"precision is {value}; it is a share of the mean between {_LEAST_PRECISION} and 1, such as 0.01 for 1 %")
     return float(value)

@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Interrupts:
-    """While entered, the first SIGINT or SIGTERM only sets `asked`; a second one strikes as it would have without.
+    """While entered, the first SIGINT or SIGTERM only sets `asked`; a second one raises KeyboardInterrupt, unless `hold` was called.
 
     Outside the main thread, which alone gets signals, it does nothing.
 
@@ -26,6 +26,7 @@ class Interrupts:
     def __init__(self) -> None:
         """Nothing was asked yet."""
         self.asked = False
+        self._held = False
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Interrupts:
@@ -37,14 +38,16 @@ class Interrupts:
         return self
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        self.asked = True
-        self._give_back()
+        again, self.asked = self.asked, True
+        if again and not self._held:
+            raise KeyboardInterrupt
 
-    def _give_back(self) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-        self._before = {}
+    def hold(self) -> None:
+        """From now on to the end let no signal strike."""
+        self._held = True
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Give the signals back."""
-        self._give_back()
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before = {}

@@ -10,7 +10,7 @@ from operator import add
 from typing import NamedTuple
 
 from rai_sim.study.aggregate import Aggregate
-from rai_sim.study.stopping import next_look
+from rai_sim.study.stopping import looks_within, next_look
 
 
 class Piece(NamedTuple):
@@ -24,14 +24,16 @@ class Piece(NamedTuple):
 class Pieces:
     """Disjoint pieces of one task, in ascending order.
 
-    Neighbours are joined, though not across a look of `rai_sim.study.stopping` nor across `cut`, so that what the first so many
-    replications add up to remains known; a task never has more than some hundred pieces without gaps.
+    Neighbours are joined, though not across `cut` nor, if `looks`, across a look of `rai_sim.study.stopping`, so that what the first so
+    many replications add up to remains known; a task never has more than some hundred pieces without gaps.
     """
 
-    def __init__(self, cut: int | None = None) -> None:
+    def __init__(self, cut: int | None = None, looks: bool = True) -> None:
         """Start without replications."""
         self._pieces: list[Piece] = []
         self._cut = cut
+        self._looks = looks
+        self._prefixes: dict[int, Aggregate] = {}
 
     def __iter__(self) -> Iterator[Piece]:
         """Iterate over the pieces."""
@@ -39,10 +41,7 @@ class Pieces:
 
     def cuts_within(self, start: int, stop: int) -> list[int]:
         """Return where pieces of start..stop-1 must be cut, both ends included."""
-        found, n = {start, stop}, next_look(start + 1)
-        while n < stop:
-            found.add(n)
-            n = next_look(n + 1)
+        found = {start, stop, *(looks_within(start, stop) if self._looks else ())}
         if self._cut is not None and start < self._cut < stop:
             found.add(self._cut)
         return sorted(found)
@@ -63,6 +62,7 @@ class Pieces:
 
     def add(self, piece: Piece) -> None:
         """Add replications of which none is there yet."""
+        self._prefixes = {n: seen for n, seen in self._prefixes.items() if n <= piece.start}
         at = bisect_left(self._pieces, piece.start, key=lambda other: other.start)
         if at < len(self._pieces) and self._joins(piece, self._pieces[at]):
             piece = _joined(piece, self._pieces.pop(at))
@@ -73,18 +73,24 @@ class Pieces:
 
     def _joins(self, left: Piece, right: Piece) -> bool:
         border = left.stop
-        return border == right.start and border != self._cut and next_look(border) != border
+        # Where nothing is cut exactly there, the first border beyond `cut` is the next best.
+        at_cut = self._cut is not None and left.start < self._cut <= border
+        return border == right.start and not at_cut and not (self._looks and next_look(border) == border)
 
     def prefix(self, n: int) -> Aggregate | None:
         """Return what replications 0..n-1 add up to; None if they are not all there, or n lies inside a piece."""
-        at = 0
-        within = []
-        for piece in self._pieces:
+        # Asked for at one look after the other, and again at every plan: go on from the last one.
+        at = max((known for known in self._prefixes if known <= n), default=0)
+        within = [self._prefixes[at]] if at else []
+        for piece in self._pieces[bisect_left(self._pieces, at, key=lambda piece: piece.start):]:
             if piece.start != at or at >= n:
                 break
             within.append(piece.aggregate)
             at = piece.stop
-        return reduce(add, within) if at == n else None
+        if at != n:
+            return None
+        self._prefixes[n] = seen = reduce(add, within)
+        return seen
 
     def total(self, most: int | None = None) -> tuple[int, Aggregate | None]:
         """Return the number and sum of replications from 0 on without gap, up to the first piece that reaches `most`."""
@@ -107,9 +113,9 @@ def _joined(left: Piece, right: Piece) -> Piece:
 
 
 class Ledger(defaultdict[str, Pieces]):
-    """Pieces by task key; `cut` as in `Pieces`."""
+    """Pieces by task key; `cut` and `looks` as in `Pieces`."""
 
-    def __init__(self, cut: int | None = None) -> None:
+    def __init__(self, cut: int | None = None, looks: bool = True) -> None:
         """Start empty."""
-        super().__init__(lambda: Pieces(cut))
+        super().__init__(lambda: Pieces(cut, looks))
         self.cut = cut

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +15,14 @@ import numpy as np
 import polars as pl
 
 from rai_sim import bounds
+from rai_sim.checks import check_count, check_workers
 from rai_sim.result import Result
 from rai_sim.simulate import simulate
 from rai_sim.study.aggregate import Aggregate
 from rai_sim.study.data import StudyData, aggregates_frame
 from rai_sim.study.ledger import Piece
 from rai_sim.study.stopping import Verdict
-from rai_sim.study.store import SCHEMAS
+from rai_sim.study.store import SCHEMAS, StoreWarning
 from rai_sim.study.task import Task
 from rai_sim.summary import QUANTILES, clopper_pearson, student_interval
 from rai_sim.workers import spread
@@ -38,7 +40,7 @@ SUMMARY_SCHEMA: dict[str, Any] = {
     "task": pl.String, "instance": pl.String, "parameters": pl.String, "law": pl.String, "n_arms": pl.Int64,
     "clusters": pl.List(pl.Int64), "required": pl.List(pl.Int64), "bottleneck_gap_reward": pl.Float64, "algorithm": pl.String,
     "delta": pl.Float64, "seed": pl.String, "skip_error": pl.Float64, "max_pulls": pl.Int64,
-    "replications": pl.Int64, "finished": pl.Int64, "complete": pl.Boolean,
+    "replications": pl.Int64, "finished": pl.Int64, "complete": pl.Boolean, "precision_reached": pl.Boolean,
     "pulls_mean": pl.Float64, "pulls_standard_error": pl.Float64, "pulls_mean_low_95": pl.Float64, "pulls_mean_high_95": pl.Float64,
     "relative_half_width_95": pl.Float64, "pulls_standard_deviation": pl.Float64,
     **{_quantile_name(share): pl.Float64 for share in QUANTILES},
@@ -65,6 +67,8 @@ class Verification:
 
     def __str__(self) -> str:
         """Say it in a sentence."""
+        if not self.checked:
+            return "nothing of this study is stored yet, so nothing was checked; run it first"
         if not self.mismatches:
             return f"{self.checked:,} stored replications were run again: all are the same to the bit"
         first = "; ".join(self.mismatches[:5])
@@ -75,7 +79,8 @@ class StudyResults:
     """The results of a study, or of everything in a store.
 
     `Study.run`, `Study.results` and `open_study` make them. A study's numbers are those of the replications it asks for, whatever else
-    the store holds; without a study they are those of all replications from 0 on without a gap.
+    the store holds; without a study they are those of all replications from 0 on without a gap. Where sums alone are kept and were not
+    cut at the number asked for (2,000 of a study after one of 10,000), all replications up to the next cut count, with a warning.
 
     Parameters
     ----------
@@ -108,6 +113,10 @@ class StudyResults:
             return Verdict(pieces.total()[0], True, False)
         return self.study.verdict(pieces)
 
+    def unfinished(self) -> list[Task]:
+        """Return the tasks of which more is wanted."""
+        return [task for task in self.tasks if not self._verdict(task).final]
+
     def progress(self) -> tuple[int, int]:
         """Return how many of the replications wanted are there, and how many are wanted as far as is known."""
         done = wanted = 0
@@ -124,9 +133,9 @@ class StudyResults:
         -------
         polars.DataFrame
             The columns of `SUMMARY_SCHEMA`, units in their names. `relative_half_width_95` is half the width of the interval of the mean
-            over the mean. With a precision the interval is the one that stays valid under stopping (`rai_sim.study.stopping`), else
-            Student's. Quantiles (`pulls_q05` to `pulls_q95`) are exact below 512 pulls and to within 0.2 % above. Statistics of
-            pulls, rounds and errors are over finished replications; null where too few are.
+            over the mean; `precision_reached` is null where none was asked for. With a precision the interval is the one that stays
+            valid under stopping (`rai_sim.study.stopping`), else Student's. Quantiles (`pulls_q05` to `pulls_q95`) are exact below 512
+            pulls and to within 0.2 % above. Statistics of pulls, rounds and errors are over finished replications; null where too few are.
 
         Examples
         --------
@@ -138,6 +147,10 @@ class StudyResults:
         [10370.0]
         """
         rows = [self._summary_of(task) for task in self.tasks]
+        longer = [row for task, row in zip(self.tasks, rows, strict=True) if row["replications"] > self._verdict(task).replications]
+        if longer:
+            warnings.warn(f"store {self.folder} has sums of more replications than were asked for, which cannot be cut: of {len(longer)} "
+                          f"tasks all of them count, {longer[0]['replications']:,} of the first one", StoreWarning, stacklevel=2)
         frame = pl.DataFrame(rows, schema=SUMMARY_SCHEMA, orient="row")
         return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
 
@@ -160,6 +173,7 @@ class StudyResults:
             "required": list(problem.required), "bottleneck_gap_reward": problem.bottleneck_gap,
             "algorithm": run.algorithm.label, "delta": run.delta, "seed": str(run.seed), "skip_error": run.skip_error,
             "max_pulls": run.max_pulls, "replications": n, "finished": seen.finished, "complete": verdict.final,
+            "precision_reached": verdict.reached if self.study is not None and self.study.precision is not None else None,
             "pulls_mean": seen.mean, "pulls_standard_error": seen.standard_error, "pulls_mean_low_95": low, "pulls_mean_high_95": high,
             "relative_half_width_95": (high - low) / 2.0 / seen.mean, "pulls_standard_deviation": seen.standard_deviation,
             **{_quantile_name(share): seen.quantile(share) for share in QUANTILES}, "rounds_mean": seen.mean_rounds,
@@ -219,7 +233,13 @@ class StudyResults:
 
     def runs(self) -> list[dict[str, Any]]:
         """Return the records of the runs that made the store, oldest first: versions, processor, parameters, start and end."""
-        records = [json.loads(path.read_text(encoding="utf-8")) for path in self.folder.glob("run-*.json")]
+        records = []
+        for path in self.folder.glob("run-*.json"):
+            try:
+                record = json.loads(path.read_text(encoding="utf-8"))
+                records.append(record | {"started": str(record["started"]), "run": str(record["run"])})
+            except (ValueError, KeyError, TypeError):
+                warnings.warn(f"{path} is passed over: it is no record of a run", StoreWarning, stacklevel=2)
         return sorted(records, key=lambda record: (record["started"], record["run"]))
 
     def verify(self, sample: int = 100, *, seed: int | None = None, n_jobs: int | None = 1) -> Verification:
@@ -240,6 +260,7 @@ class StudyResults:
         Verification
             How many were compared, and what differed.
         """
+        sample, n_jobs = check_count("sample", sample, 1), check_workers(n_jobs)
         rng = np.random.default_rng(seed)
         draw = self._draw_rows if self._data.store.keep == "replications" else self._draw_sums
         checked, mismatches = 0, []
@@ -276,26 +297,34 @@ class StudyResults:
 
 
 _EMPTY = np.empty(0, np.int64)
+_AT_ONCE = 10_000
 _NOTHING = Aggregate(0, 0, 0, 0, 0, 0, 0, 0, _EMPTY, _EMPTY)
 
 
 def _check(job: tuple[Task, int, int, tuple[Any, ...]]) -> tuple[int, str]:
     """Run stored replications again; return how many, and what differs."""
     task, start, stop, stored = job
-    run = task.experiment
-    again = simulate(
-        run.problem, run.algorithm, delta=run.delta, seed=run.seed, skip_error=run.skip_error, max_pulls=run.max_pulls,
-        first_replication=start, replications=stop - start,
-    )  # fmt: skip
     if len(stored) == 5:
+        again = _again(task, start, stop)
         columns: tuple[Any, ...] = (again.pulls, again.rounds, again.correct, again.finished, again.representatives)
         new: Sequence[Any] = [column[0].tolist() for column in columns]
         what = f"replication {start}"
     else:
-        piece = Piece(start, stop, Aggregate.of(again.pulls, again.rounds, again.correct, again.finished))
-        new = aggregates_frame([(task.key, piece)]).row(0)[3:]
+        total = _NOTHING
+        for at in range(start, stop, _AT_ONCE):  # in parts, for a range may be long
+            again = _again(task, at, min(at + _AT_ONCE, stop))
+            total += Aggregate.of(again.pulls, again.rounds, again.correct, again.finished)
+        new = aggregates_frame([(task.key, Piece(start, stop, total))]).row(0)[3:]
         what = f"replications {start} to {stop - 1}"
     return stop - start, "" if list(stored) == list(new) else f"{task.label}, {what}: stored {_short(stored)}, now {_short(new)}"
+
+
+def _again(task: Task, start: int, stop: int) -> Result:
+    run = task.experiment
+    return simulate(
+        run.problem, run.algorithm, delta=run.delta, seed=run.seed, skip_error=run.skip_error, max_pulls=run.max_pulls,
+        first_replication=start, replications=stop - start,
+    )  # fmt: skip
 
 
 def _short(values: Sequence[Any]) -> str:

@@ -7,11 +7,13 @@ about a replication's numbers depends on the cut, nor on the order.
 from __future__ import annotations
 
 import math
+import os
 import secrets
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -24,7 +26,7 @@ from rai_sim.study.data import Rows, StudyData, note
 from rai_sim.study.interrupts import Interrupts
 from rai_sim.study.ledger import Ledger, Pieces
 from rai_sim.study.progress import Progress
-from rai_sim.workers import block_for, effective_workers, run_into, spread
+from rai_sim.workers import block_for, effective_workers, run_into, share_memory, spread
 
 if TYPE_CHECKING:
     from rai_sim.study.grid import Study
@@ -65,11 +67,13 @@ class Outcome(NamedTuple):
         return self.start if self.rows is None else self.rows.stop
 
 
-def run_job(units: Sequence[Unit]) -> list[Outcome]:
-    """Run units until all are done or the time is up; the last ones may be cut short or left out."""
-    deadline = time.perf_counter() + _JOB_SECONDS
-    first = units[0]
-    return [_run_unit(unit, deadline) if unit is first or time.perf_counter() < deadline else _outcome(unit) for unit in units]
+def run_job(home: int, units: Sequence[Unit]) -> list[Outcome]:
+    """Run units until all are done or the time is up; the last ones may be cut short or left out. `home` is the study's process."""
+    # A terminal sends Ctrl-C to worker processes as well, which are to finish what they have begun.
+    with Interrupts() if os.getpid() != home else nullcontext():
+        deadline = time.perf_counter() + _JOB_SECONDS
+        first = units[0]
+        return [_run_unit(unit, deadline) if unit is first or time.perf_counter() < deadline else _outcome(unit) for unit in units]
 
 
 def _run_unit(unit: Unit, deadline: float) -> Outcome:
@@ -83,8 +87,10 @@ def _run_unit(unit: Unit, deadline: float) -> Outcome:
         began = time.perf_counter()
         try:
             run_into(unit.experiment, unit.start + done, part_of(block, done, done + size))
-        except (ValueError, OverflowError) as error:  # a recording that ran out, or too many pulls
+        except Exception as error:  # a recording that ran out, too many pulls, no memory: this task's affair, the others go on
             return _outcome(unit, block, done, seconds, error)
+        except KeyboardInterrupt:  # a second Ctrl-C: what is finished is handed over, and no job follows
+            return _outcome(unit, block, done, seconds)
         ended = time.perf_counter()
         done, seconds = done + size, (ended - began) / size
         if ended > deadline:
@@ -97,6 +103,8 @@ def _outcome(unit: Unit, block: Block | None = None, done: int = 0, seconds: flo
     rows = None
     if block is not None and done:
         whole = block if done == len(block.pulls) else part_of(block, 0, done)
+        if 2 * done < len(block.pulls):  # a short part must not keep the whole alive
+            whole = Block._make(array.copy() for array in whole)
         rows = Rows(unit.experiment.identity().rpartition(":")[2], unit.start, whole)
     return Outcome(unit.task, unit.start, unit.stop, rows, seconds, error)
 
@@ -188,6 +196,7 @@ class StudyRun:
         self.failures: dict[int, Exception] = {}
         self.interrupts = Interrupts()
         self._pending: deque[Unit] = deque()
+        self._outcomes: deque[list[Outcome]] = deque()
         self._rows: list[Rows] = []
         self._sums = Ledger(data.ledger.cut)
         self._bytes = 0
@@ -222,8 +231,15 @@ class StudyRun:
         status = "failed"
         try:
             with self.interrupts:
-                while self._plan():
-                    self._wave()
+                try:
+                    while self._plan():
+                        self._wave()
+                except KeyboardInterrupt:  # a second one, or one that reached a worker
+                    self.interrupts.asked = True
+                finally:  # whatever happened, what was finished is written
+                    self.interrupts.hold()
+                    self._take_all()
+                    self._flush()
                 self._show()
             status = "interrupted" if self.interrupts.asked else "failed" if self.failures else "finished"
         finally:
@@ -258,7 +274,10 @@ class StudyRun:
                 unit = self._first_of(self._pending.popleft(), left)
                 if unit is not None:
                     job.append(unit)
-                    left -= (unit.stop - unit.start) * (_GUESS if math.isnan(unit.seconds) else unit.seconds)
+                    known = not math.isnan(unit.seconds)
+                    left -= (unit.stop - unit.start) * (unit.seconds if known else _GUESS)
+                    if not known and self.workers > 1:  # it may take long: the others are for other workers
+                        break
             if job:
                 yield job
 
@@ -272,7 +291,8 @@ class StudyRun:
         width = max(1, sum(unit.experiment.problem.required))
         most = min(stop - start, _MOST_IN_UNIT, max(1, _MOST_ENTRIES // width), _fitting(_GUESS if math.isnan(seconds) else seconds, left))
         if self.workers > 1:  # the last units are shared out
-            most = min(most, max(1, math.ceil((stop - start) * (len(self._pending) + 1) / (2 * self.workers))))
+            others = 1 if math.isnan(seconds) else len(self._pending) + 1
+            most = min(most, max(1, math.ceil((stop - start) * others / (2 * self.workers))))
         if start + most < unit.stop:
             self._pending.appendleft(unit._replace(start=start + most))
         return unit._replace(start=start, stop=start + most, seconds=seconds)
@@ -286,11 +306,25 @@ class StudyRun:
 
     def _wave(self) -> None:
         """Run all that is queued, including what jobs leave over."""
+        here = share_memory(self.n_jobs)
+        run = self._run_here if here else partial(run_job, os.getpid())
         while self._pending and not self.interrupts.asked:
-            with closing(spread(run_job, self._jobs(), self.n_jobs)) as jobs:
+            with closing(spread(run, self._jobs(), self.n_jobs)) as jobs:
                 for outcomes in jobs:
-                    self._take(outcomes)
+                    if not here:
+                        self._outcomes.append(outcomes)
+                    self._take_all()
         self._flush()
+
+    def _run_here(self, units: Sequence[Unit]) -> list[Outcome]:
+        """Run a job in this process, and leave what came of it where nothing that strikes the main thread can lose it."""
+        outcomes = run_job(os.getpid(), units)
+        self._outcomes.append(outcomes)
+        return outcomes
+
+    def _take_all(self) -> None:
+        while self._outcomes:
+            self._take(self._outcomes.popleft())
 
     def _take(self, outcomes: Sequence[Outcome]) -> None:
         """Keep what a job has finished and queue what it has left."""
@@ -312,7 +346,9 @@ class StudyRun:
         """Remember what a replication takes; the first time of a kind of kernel has its compilation, or loading, in it."""
         run = self.study.tasks[outcome.task].experiment
         kind = (type(run.problem.arms), run.algorithm)
-        if math.isnan(outcome.seconds) or kind not in self._warm:
+        if math.isnan(outcome.seconds):
+            return
+        if kind not in self._warm:
             self._warm.add(kind)
         else:
             self._state.seconds[outcome.task] = outcome.seconds

@@ -28,6 +28,8 @@ FIRST_LOOK = 256
 _TO_A_DOUBLING = 4
 #: A decision stands if it at most so many times multiplies the replications it is based on; else it is taken anew half way.
 _FAR = 2.5
+#: With fewer finished replications than this nothing is planned on them: where most are given up at max_pulls, they are doubled.
+_FEW = 30
 
 
 def next_look(n: float) -> int:
@@ -75,7 +77,7 @@ class Verdict:
     final : bool
         Whether the task stops there.
     reached : bool
-        Whether the precision is reached; a final verdict without it came at the limit, or with hardly any replication finished.
+        Whether the precision is reached; a final verdict without it came at the limit, or at the first look with none finished.
     interval : (float, float)
         95 % interval of the mean number of pulls; NaN where undefined.
     relative_half_width : float
@@ -125,7 +127,7 @@ def follow(precision: float, most: int, prefix: Callable[[int], Aggregate | None
         half = (high - low) / 2.0
         width = half / seen.mean if seen.finished else math.nan
         reached = half <= precision * seen.mean
-        if reached or n >= most or math.isnan(width):
+        if reached or n >= most or not seen.finished:
             return Verdict(n, True, reached, (low, high), width)
         n = min(_planned(precision, n, seen), most)
         verdict, deciding = Verdict(n, False, False, (low, high), width), seen
@@ -141,6 +143,8 @@ def stein_interval(seen: Aggregate, deciding: Aggregate) -> tuple[float, float]:
 
 def _planned(precision: float, n: int, seen: Aggregate) -> int:
     """Return the next look: where what is seen after n replications says that the precision is reached, or half way if that is far."""
+    if seen.finished < _FEW:
+        return next_look(2.0 * n)
     low, high = stein_interval(seen, seen)
     needed = n * ((high - low) / 2.0 / (precision * seen.mean)) ** 2
     return next_look(max(needed if needed <= _FAR * n else needed / 2.0, n + 1.0))

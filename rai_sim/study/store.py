@@ -29,7 +29,7 @@ KEEPS = ("replications", "aggregates")
 SCHEMAS: dict[str, dict[str, Any]] = {
     "instances": {
         "instance": pl.String, "law": pl.String, "arguments": pl.String, "n_arms": pl.Int64, "clusters": pl.List(pl.Int64),
-        "required": pl.List(pl.Int64), "bottleneck_gap_reward": pl.Float64,
+        "required": pl.List(pl.Int64), "bottleneck_gap_reward": pl.Float64, "names": pl.List(pl.String), "ids": pl.List(pl.Int64),
     },
     "tasks": {
         "task": pl.String, "experiment": pl.String, "instance": pl.String, "name": pl.String, "parameters": pl.String,
@@ -98,17 +98,23 @@ class Store:
                              f"take another folder, or keep = {self.keep!r}")
 
     def _create(self, keep: str) -> None:
+        if self.folder.exists() and not self.folder.is_dir():
+            raise StoreError(f"store {self.folder} is a file; name a folder for the study's results")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            strangers = sorted(name for name in os.listdir(self.folder) if not name.startswith("."))
+            strangers = self._visible()
         except OSError as error:
             raise self._cannot("be made", error) from error
-        if MARKER in strangers:
-            return
-        if strangers:
+        if strangers and MARKER not in strangers:
             raise StoreError(f"store {self.folder} is a folder that holds {strangers[0]} but no {MARKER}; "
                              "name a new or an empty folder for the study's results")
-        self.write_json(MARKER, {"format": "rai_sim study store", "version": FORMAT, "keep": keep})
+        if not strangers:
+            with self.locked():
+                if MARKER not in self._visible():  # of two first runs one writes it
+                    self.write_json(MARKER, {"format": "rai_sim study store", "version": FORMAT, "keep": keep})
+
+    def _visible(self) -> list[str]:
+        return sorted(name for name in os.listdir(self.folder) if not name.startswith("."))
 
     def _read_marker(self) -> str:
         path = self.folder / MARKER
@@ -144,8 +150,11 @@ class Store:
             # Who holds the lock knows that nobody is writing: a temporary file is what a process that died has left.
             if not (name.endswith(".parquet") or (self._lock is not None and name.endswith(_TEMPORARY))):
                 continue
+            try:
+                frame, flaw = self._read(name)
+            except FileNotFoundError:
+                continue  # another process has set it aside
             self._seen.add(name)
-            frame, flaw = self._read(name)
             if frame is None:
                 self._set_aside(name, flaw)
             else:
@@ -161,6 +170,8 @@ class Store:
             return None, "it was not written by a study"
         try:
             data = (self.folder / name).read_bytes()
+        except FileNotFoundError:
+            raise
         except OSError as error:
             raise self._cannot(f"be read ({name})", error) from error
         kind, digest = match.groups()

@@ -42,6 +42,17 @@ class Task:
     experiment: Experiment
     parameters: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
+    def __post_init__(self) -> None:
+        """Refuse what cannot be written down."""
+        if not isinstance(self.instance, str) or not self.instance:
+            raise TypeError(f"instance is {self.instance!r}; give it a name, a text")
+        try:
+            self.instance.encode()
+            json.dumps(dict(self.parameters), allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"instance {self.instance!a} with parameters {dict(self.parameters)!r} cannot be written down: {error}; "
+                              "give numbers of Python and texts") from None
+
     @property
     def id(self) -> str:
         """Readable text and the SHA-256 of everything that defines the task's numbers."""
