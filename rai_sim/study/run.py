@@ -86,7 +86,7 @@ def _run_unit(unit: Unit, deadline: float) -> Outcome:
         size = min(size, count - done)
         began = time.perf_counter()
         try:
-            run_into(unit.experiment, unit.start + done, part_of(block, done, done + size))
+            run_into(unit.experiment, unit.start + done, block if size == count else part_of(block, done, done + size))
         except Exception as error:  # a recording that ran out, too many pulls, no memory: this task's affair, the others go on
             return _outcome(unit, block, done, seconds, error)
         except KeyboardInterrupt:  # a second Ctrl-C: what is finished is handed over, and no job follows
@@ -137,10 +137,15 @@ class State:
 
     def note(self, rows: Sequence[Rows]) -> None:
         """Count replications that were run."""
-        for one in rows:
-            pulls = np.where(one.block.finished, one.block.pulls, 0.0)
-            sums = [len(pulls), np.count_nonzero(one.block.finished), pulls.sum(), np.dot(pulls, pulls)]
-            self._moments[:, self._place[one.task]] += np.array(sums)
+        if not rows:
+            return
+        lengths = np.array([len(one.block.pulls) for one in rows])
+        finished = np.concatenate([one.block.finished for one in rows])
+        pulls = np.concatenate([one.block.pulls for one in rows]) * finished.astype(np.float64)
+        sums = np.add.reduceat(np.stack([finished, pulls, pulls * pulls]), np.cumsum(lengths) - lengths, axis=1)
+        places = np.array([self._place[one.task] for one in rows])
+        for moment, added in zip(self._moments, (lengths, *sums), strict=True):
+            np.add.at(moment, places, added)
 
     @property
     def total(self) -> int:
@@ -174,6 +179,13 @@ class State:
         return float((1.96 * np.sqrt(np.maximum(squares / n - mean**2, 0.0) / (n - 1)) / mean).max())
 
 
+def likeness(run: Experiment) -> tuple[object, ...]:
+    """Return what experiments share that take about as long a replication."""
+    problem = run.problem
+    gap = math.frexp(min(problem.bottleneck_gap, 1.0))[1] // 2
+    return type(problem.arms), run.algorithm, problem.n_arms.bit_length(), problem.n_clusters.bit_length(), gap, run.skip_error == 0.0
+
+
 class StudyRun:
     """One run of a study into a store.
 
@@ -202,6 +214,7 @@ class StudyRun:
         self._bytes = 0
         self._added = 0
         self._warm: set[object] = set()
+        self._likeness = [likeness(task.experiment) for task in study.tasks]
         self._like: dict[tuple[object, ...], float] = {}
         self._began = self._flushed = time.monotonic()
         self._record = {
@@ -300,7 +313,7 @@ class StudyRun:
     def _expected(self, task: int) -> float:
         """Return what a replication of a task took, or one of a task like it; NaN if there was none."""
         seconds = float(self._state.seconds[task])
-        return self._like.get(self._likeness(task), math.nan) if math.isnan(seconds) else seconds
+        return self._like.get(self._likeness[task], math.nan) if math.isnan(seconds) else seconds
 
     # Running ---------------------------------------------------------------------------------------
 
@@ -352,14 +365,7 @@ class StudyRun:
             self._warm.add(kind)
         else:
             self._state.seconds[outcome.task] = outcome.seconds
-            self._like[self._likeness(outcome.task)] = outcome.seconds
-
-    def _likeness(self, task: int) -> tuple[object, ...]:
-        """Return what tasks share that take about as long a replication."""
-        run = self.study.tasks[task].experiment
-        problem = run.problem
-        return (type(problem.arms), run.algorithm, problem.n_arms.bit_length(), problem.n_clusters.bit_length(),
-                math.frexp(min(problem.bottleneck_gap, 1.0))[1] // 2, run.skip_error == 0.0)
+            self._like[self._likeness[outcome.task]] = outcome.seconds
 
     def _keep(self, rows: Sequence[Rows]) -> None:
         self._added += sum(len(one.block.pulls) for one in rows)
