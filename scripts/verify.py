@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import math
 import multiprocessing
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -446,6 +447,71 @@ def samplers() -> list[Check]:
 
 
 # ---------------------------------------------------------------------------------------------------
+# Limits of size: peak memory of processes of their own
+# ---------------------------------------------------------------------------------------------------
+
+_PEAK = """
+import sys, time
+import rai_sim as rai
+def peak():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1000
+"""
+_STUDY = _PEAK + """
+def run(n):
+    study = rai.Study.grid({"x": rai.table_problem(task=1)}, [rai.Butterscotch()], [0.1], replications=n, keep="aggregates")
+    assert study.run(sys.argv[1], n_jobs=int(sys.argv[3])).progress() == (n, n)
+    return peak()
+n = int(sys.argv[2])
+print(run(n // 20), run(n))
+"""
+_LOAD = _PEAK + """
+from rai_sim import movielens
+before, began = peak(), time.perf_counter()
+arms = movielens.load(sys.argv[1])
+print(before, peak(), time.perf_counter() - began, arms.n_arms)
+"""
+
+
+def aggregates_in_bounded_memory(size: Size, pool: Executor, jobs: int) -> Verdict:
+    """Of 25 times as many replications as there are draws (1e8 at full size) the sums need no more memory than of a twentieth of them."""
+    n = 25 * size.draws
+    with TemporaryDirectory() as folder:
+        few, many = map(float, _in_fresh_process(_STUDY, folder, str(n), str(jobs)))
+        disk = sum(path.stat().st_size for path in Path(folder).iterdir())
+    detail = f"peak {few:.0f} MB after {n // 20:.0e} replications, {many:.0f} MB after {n:.0e}; {disk / 1e6:.2f} MB on disk"
+    return Verdict("aggregates of many replications", many - few < 30.0, detail)
+
+
+def many_ratings(size: Size, pool: Executor, jobs: int) -> Verdict:
+    """Five times as many ratings as there are draws (2e7 at full size, as many as MovieLens 20M) are read in a minute and 1.5 GB."""
+    n = 5 * size.draws
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "ratings.csv"
+        write_ratings(n, path)
+        before, after, seconds, arms = map(float, _in_fresh_process(_LOAD, str(path)))
+    detail = f"{n:,} ratings in {seconds:.1f} s, peak {after - before:.0f} MB above import"
+    return Verdict("many ratings", arms == 50 and seconds < 60.0 and after - before < 1500.0, detail)
+
+
+def write_ratings(n: int, path: Path) -> None:
+    """Write n ratings of 10,000 movies, each user's of other movies, in the form of MovieLens 20M."""
+    rng = np.random.default_rng(SEED)
+    with path.open("w", encoding="ascii") as file:
+        file.write("userId,movieId,rating,timestamp\n")
+        for start in range(0, n, 1_000_000):
+            index = np.arange(start, min(start + 1_000_000, n))
+            user, movie = index // 150 + 1, (index % 150 * 67 + index // 150) % 10_000 + 1
+            stars = rng.integers(1, 11, len(index)) / 2
+            file.writelines(f"{u},{m},{s},1112486027\n" for u, m, s in zip(user.tolist(), movie.tolist(), stars.tolist(), strict=True))
+
+
+def _in_fresh_process(code: str, *arguments: str) -> list[str]:
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+# ---------------------------------------------------------------------------------------------------
 # All of them
 # ---------------------------------------------------------------------------------------------------
 
@@ -465,6 +531,7 @@ CHECKS: dict[str, list[Check]] = {
     "mean": [partial(mean_pulls, case) for case in MEANS],
     "error": [*(partial(error_rate, case) for case in ERRORS), erring_rule],
     "sampler": samplers(),
+    "size": [aggregates_in_bounded_memory, many_ratings],
 }
 
 

@@ -186,6 +186,16 @@ class Study:
         ------
         StudyFileError
             A ValueError: the key's path, its value and the remedy.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> file = Path(tempfile.mkdtemp()) / "study.toml"
+        >>> _ = file.write_text('algorithms = ["lucb"]\\n[[instances]]\\ntable_task = [1, 2, 3]')
+        >>> study = Study.from_toml(file, replications=50)
+        >>> len(study.tasks), study.replications
+        (3, 50)
         """
         from rai_sim.study.file import read_study
 
@@ -279,6 +289,16 @@ class Study:
         ------
         StoreError
             If the folder is no store.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import rai_sim as rai
+        >>> folder = tempfile.mkdtemp()
+        >>> small, large = (rai.Study.grid([rai.table_problem()], [rai.Vanilla()], [0.01], replications=n) for n in (5, 20))
+        >>> _ = small.run(folder)
+        >>> large.results(folder).progress()
+        (5, 20)
         """
         return StudyResults(StudyData(folder, None, self._limit, self.precision is not None), self)
 

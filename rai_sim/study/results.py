@@ -114,11 +114,31 @@ class StudyResults:
         return self.study.verdict(pieces)
 
     def unfinished(self) -> list[Task]:
-        """Return the tasks of which more is wanted."""
+        """Return the tasks of which more is wanted.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import rai_sim as rai
+        >>> study = rai.Study.grid([rai.table_problem()], [rai.Vanilla()], [0.01], replications=5)
+        >>> results = study.run(tempfile.mkdtemp())
+        >>> results.unfinished()
+        []
+        """
         return [task for task in self.tasks if not self._verdict(task).final]
 
     def progress(self) -> tuple[int, int]:
-        """Return how many of the replications wanted are there, and how many are wanted as far as is known."""
+        """Return how many of the replications wanted are there, and how many are wanted as far as is known.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import rai_sim as rai
+        >>> study = rai.Study.grid([rai.table_problem()], [rai.Vanilla()], [0.01], replications=5)
+        >>> results = study.run(tempfile.mkdtemp())
+        >>> results.progress()
+        (5, 5)
+        """
         done = wanted = 0
         for task in self.tasks:
             n = self._verdict(task).replications
@@ -194,6 +214,15 @@ class StudyResults:
         ------
         ValueError
             If the store keeps aggregates only.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import rai_sim as rai
+        >>> study = rai.Study.grid([rai.table_problem()], [rai.Vanilla()], [0.01], replications=5)
+        >>> results = study.run(tempfile.mkdtemp())
+        >>> results.rows().filter(finished=True).select("replication", "correct").collect().shape
+        (5, 2)
         """
         if self._data.store.keep != "replications":
             raise ValueError(f"store {self.folder} keeps aggregates only; run the study with keep='replications' to have rows")
@@ -218,6 +247,15 @@ class StudyResults:
         ------
         ValueError
             If the store keeps aggregates only, or has no replication of the task.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import rai_sim as rai
+        >>> study = rai.Study.grid([rai.table_problem()], [rai.Vanilla()], [0.01], replications=5)
+        >>> results = study.run(tempfile.mkdtemp())
+        >>> results.result(study.tasks[0]) == rai.simulate(rai.table_problem(), rai.Vanilla(), replications=5, seed=0)
+        True
         """
         rows = self.rows().filter(pl.col("task") == task.key).sort("replication").collect()
         if not len(rows):
@@ -232,7 +270,17 @@ class StudyResults:
         )  # fmt: skip
 
     def runs(self) -> list[dict[str, Any]]:
-        """Return the records of the runs that made the store, oldest first: versions, processor, parameters, start and end."""
+        """Return the records of the runs that made the store, oldest first: versions, processor, parameters, start and end.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import rai_sim as rai
+        >>> study = rai.Study.grid([rai.table_problem()], [rai.Vanilla()], [0.01], replications=5)
+        >>> results = study.run(tempfile.mkdtemp())
+        >>> [(run["status"], run["replications_added"], run["study"]["seeds"]) for run in results.runs()]
+        [('finished', 5, [0])]
+        """
         records = []
         for path in self.folder.glob("run-*.json"):
             try:
@@ -259,6 +307,20 @@ class StudyResults:
         -------
         Verification
             How many were compared, and what differed.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `sample` is no positive integer, or `n_jobs` is no number of workers.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import rai_sim as rai
+        >>> study = rai.Study.grid([rai.table_problem()], [rai.Vanilla()], [0.01], replications=5)
+        >>> results = study.run(tempfile.mkdtemp())
+        >>> print(results.verify(3))
+        3 stored replications were run again: all are the same to the bit
         """
         sample, n_jobs = check_count("sample", sample, 1), check_workers(n_jobs)
         rng = np.random.default_rng(seed)
