@@ -155,15 +155,16 @@ def test_a_precision_is_reached_by_the_schedule_alone(tmp_path: Path) -> None:
 def test_caps_and_errors_are_counted(tmp_path: Path) -> None:
     """Replications at the cap are not finished, whatever is kept."""
     for keep in ("replications", "aggregates"):
-        options: dict[str, Any] = {"replications": 300, "max_pulls": 25_000, "keep": keep}
-        study = Study.grid({"x": rai.table_problem(task=2)}, [rai.LUCB(as_printed=True)], [0.1], **options)
+        options: dict[str, Any] = {"replications": 300, "max_pulls": 200, "keep": keep}
+        wide = rai.best_arm(rai.Gaussian([0.7, 0.4], sd=3.0), strict=False)  # without guarantees, so that it errs
+        study = Study.grid({"x": wide}, [rai.Vanilla()], [0.5], **options)
         row = study.run(tmp_path / keep).summary().row(0, named=True)
         plain = simulated(study.tasks[0], 300).summary()
         assert (row["finished"], row["errors"]) == (plain.finished, plain.errors)
         assert 0 < plain.finished < 300
         assert plain.errors > 0
         assert row["error_exceeds_delta"] == plain.error_exceeds_delta
-        assert row["max_pulls"] == 25_000
+        assert row["max_pulls"] == 200
 
 
 def test_the_same_task_twice_is_refused(tmp_path: Path) -> None:
@@ -237,7 +238,7 @@ def test_names_of_arms_survive_too(tmp_path: Path) -> None:
 def test_a_store_can_be_opened_without_its_study(tmp_path: Path) -> None:
     """Tasks, summary and rows come from the folder; two studies may share it."""
     first = grid(replications=30).run(tmp_path)
-    other = Study.grid({"alone": rai.table_problem(task=3)}, [rai.LUCB()], [0.2], replications=10, seed=2**100)
+    other = Study.grid({"alone": rai.table_problem(task=3)}, [rai.Butterscotch()], [0.2], replications=10, seed=2**100)
     other.run(tmp_path)
     everything = open_study(tmp_path)
     assert len(everything.tasks) == 9

@@ -406,10 +406,10 @@ def open_study(folder: str | os.PathLike[str]) -> StudyResults:
     --------
     >>> import tempfile
     >>> import rai_sim as rai
-    >>> study = rai.Study.grid([rai.table_problem()], [rai.Vanilla(), rai.LUCB()], [0.01], replications=10)
+    >>> study = rai.Study.grid([rai.table_problem()], [rai.Vanilla(), rai.Butterscotch()], [0.01], replications=10)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = study.run(folder)
     ...     print(rai.open_study(folder).summary().select("algorithm", "replications").rows())
-    [('LUCB(as_printed=False)', 10), ('Vanilla(merging=True)', 10)]
+    [('Butterscotch(merging=True)', 10), ('Vanilla(merging=True)', 10)]
     """
     return StudyResults(StudyData(folder), None)
