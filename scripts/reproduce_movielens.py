@@ -184,13 +184,12 @@ def draw(cells: Sequence[Cell], title: str, path: Path) -> None:
     figure, axes = plt.subplots(2, 3, figsize=(10.5, 6.4), sharex=True, layout="constrained")
     for ax, task in zip(axes.flat, TASKS, strict=True):
         for name, (colour, mark, line) in _LOOKS.items():
-            done = [cell for cell in cells if (cell.task, cell.algorithm) == (task, name) and cell.finished]
-            x, y = [cell.n_arms for cell in done], [cell.pulls_mean for cell in done]
-            # Of one replication there is no interval.
-            bars = np.nan_to_num([[c.pulls_mean - c.pulls_low_95 for c in done], [c.pulls_high_95 - c.pulls_mean for c in done]])
-            ax.errorbar(x, y, yerr=bars if done else None, color=colour, marker=mark, linestyle=line, markersize=5, capsize=3, label=name)
-            late = [cell for cell in cells if (cell.task, cell.algorithm) == (task, name) and not cell.finished]
-            for cell in late:
+            mine = [cell for cell in cells if (cell.task, cell.algorithm) == (task, name)]
+            # A cell without a mean breaks the line; of one replication there is no interval.
+            x, y = [cell.n_arms for cell in mine], [cell.pulls_mean for cell in mine]
+            bars = np.nan_to_num([[c.pulls_mean - c.pulls_low_95 for c in mine], [c.pulls_high_95 - c.pulls_mean for c in mine]])
+            ax.errorbar(x, y, yerr=bars, color=colour, marker=mark, linestyle=line, markersize=5, capsize=3, label=name)
+            for cell in (cell for cell in mine if not cell.finished):
                 reached = float(cell.note.split()[3])
                 ax.plot([cell.n_arms], [reached], color=colour, marker=mark, markersize=6, markerfacecolor="none", linestyle="none")
                 ax.annotate("", (cell.n_arms, reached * 8), (cell.n_arms, reached * 1.3), arrowprops={"arrowstyle": "->", "color": colour})
@@ -208,7 +207,7 @@ def draw(cells: Sequence[Cell], title: str, path: Path) -> None:
     caption = "bars: 95 % intervals"
     if any(not cell.finished for cell in cells):
         caption += "; hollow, with an arrow: not done, at least so many pulls"
-    figure.suptitle(f"{title}, delta = {DELTA:g} ({caption})", fontsize=11)
+    figure.suptitle(f"{title}, delta = {DELTA:g}\n{caption}", fontsize=10)
     figure.savefig(path, dpi=150)
     plt.close(figure)
 
