@@ -463,7 +463,7 @@ def run(n):
     assert study.run(sys.argv[1], n_jobs=int(sys.argv[3])).progress() == (n, n)
     return peak()
 n = int(sys.argv[2])
-print(run(n // 20), run(n))
+print(run(n // 5), run(n))
 """
 _LOAD = _PEAK + """
 from rai_sim import movielens
@@ -474,12 +474,12 @@ print(before, peak(), time.perf_counter() - began, arms.n_arms)
 
 
 def aggregates_in_bounded_memory(size: Size, pool: Executor, jobs: int) -> Verdict:
-    """Of 25 times as many replications as there are draws (1e8 at full size) the sums need no more memory than of a twentieth of them."""
+    """Of 25 times as many replications as there are draws (1e8 at full size) the sums need no more memory than of a fifth of them."""
     n = 25 * size.draws
     with TemporaryDirectory() as folder:
         few, many = map(float, _in_fresh_process(_STUDY, folder, str(n), str(jobs)))
         disk = sum(path.stat().st_size for path in Path(folder).iterdir())
-    detail = f"peak {few:.0f} MB after {n // 20:.0e} replications, {many:.0f} MB after {n:.0e}; {disk / 1e6:.2f} MB on disk"
+    detail = f"peak {few:.0f} MB after {n // 5:.0e} replications, {many:.0f} MB after {n:.0e}; {disk / 1e6:.2f} MB on disk"
     return Verdict("aggregates of many replications", many - few < 30.0, detail)
 
 
