@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from rai_sim import bounds
 
 if TYPE_CHECKING:
+    from rai_sim.algorithms.base import Algorithm
+    from rai_sim.problem import Problem
     from rai_sim.result import Result
 
 #: Shares of finished replications whose pulls a summary names; 1 is the largest number of pulls seen.
@@ -160,10 +162,9 @@ def summarise(result: Result) -> Summary:
     errors = finished - int(np.count_nonzero(result.correct))
     mean, standard_error = mean_and_error(pulls)
     error_interval = clopper_pearson(errors, finished)
-    theorem, upper, above = None, None, None
-    if algorithm.upper_bound is not None:
-        function, theorem = algorithm.upper_bound
-        upper = float(getattr(bounds, function)(problem, delta))
+    theorem, upper = upper_bound(problem, algorithm, delta)
+    above = None
+    if upper is not None:
         # Butterscotch's theorem counts fractional pulls, which the algorithm rounds up.
         above = int(np.count_nonzero(pulls > upper + problem.n_arms)) / finished if finished else math.nan
     return Summary(
@@ -190,6 +191,14 @@ def summarise(result: Result) -> Summary:
         unguarded=problem.arms.why_not_sub_gaussian(),
         seconds=result.seconds,
     )
+
+
+def upper_bound(problem: Problem, algorithm: Algorithm, delta: float) -> tuple[str | None, float | None]:
+    """Return the theorem that bounds an algorithm's pulls with probability 1 - delta, and the bound in pulls; None without one."""
+    if algorithm.upper_bound is None:
+        return None, None
+    function, theorem = algorithm.upper_bound
+    return theorem, float(getattr(bounds, function)(problem, delta))
 
 
 def outputs_by_cluster(result: Result) -> list[tuple[int, list[tuple[int, int]]]]:

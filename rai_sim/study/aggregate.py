@@ -146,6 +146,10 @@ class Aggregate:
         return float(min(max((low + high) // 2, self.pulls_least), self.pulls_most))
 
 
+#: What no replications add up to.
+NOTHING = Aggregate(0, 0, 0, 0, 0, 0, 0, 0, np.empty(0, np.int64), np.empty(0, np.int64))
+
+
 def aggregates_of(
     pulls: NDArray[np.int64], rounds: NDArray[np.int64], correct: NDArray[np.bool_], finished: NDArray[np.bool_], starts: NDArray[np.int64]
 ) -> list[Aggregate]:

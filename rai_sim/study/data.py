@@ -109,6 +109,14 @@ class StudyData:
             if pieces.gaps(row["first"], row["stop"]) == [(row["first"], row["stop"])]:
                 pieces.add(Piece(row["first"], row["stop"], _aggregate_of(row)))
 
+    def stored_rows(self) -> pl.LazyFrame:
+        """Return the rows of all tasks in the store, each once."""
+        paths = self.store.paths("replications")
+        if not paths:
+            return pl.LazyFrame(schema=SCHEMAS["replications"])
+        rows = pl.scan_parquet(paths)
+        return rows.unique(subset=["task", "replication"]) if self.duplicates else rows
+
     # Tasks -----------------------------------------------------------------------------------------
 
     def add_tasks(self, tasks: Iterable[Task], about: dict[str, str]) -> None:

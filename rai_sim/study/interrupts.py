@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
 
 class Interrupts:
-    """While entered, the first SIGINT or SIGTERM only sets `asked`; a second one raises KeyboardInterrupt, unless `hold` was called.
+    """While entered, the first SIGINT or SIGTERM only sets `asked`; a second one raises KeyboardInterrupt, unless it is `held`.
 
     Outside the main thread, which alone gets signals, it does nothing.
 
@@ -42,9 +44,23 @@ class Interrupts:
         if again and not self._held:
             raise KeyboardInterrupt
 
-    def hold(self) -> None:
-        """From now on to the end let no signal strike."""
-        self._held = True
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """For a while let no signal strike; one that comes is noted.
+
+        Examples
+        --------
+        >>> with Interrupts() as interrupts, interrupts.held():
+        ...     signal.raise_signal(signal.SIGINT)
+        ...     signal.raise_signal(signal.SIGINT)
+        >>> interrupts.asked
+        True
+        """
+        before, self._held = self._held, True
+        try:
+            yield
+        finally:
+            self._held = before
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Give the signals back."""

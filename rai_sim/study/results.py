@@ -6,8 +6,6 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +15,13 @@ import polars as pl
 from rai_sim import bounds
 from rai_sim.checks import check_count, check_workers
 from rai_sim.result import Result
-from rai_sim.simulate import simulate
-from rai_sim.study.aggregate import Aggregate
-from rai_sim.study.data import StudyData, aggregates_frame
-from rai_sim.study.ledger import Piece
+from rai_sim.study.aggregate import NOTHING
+from rai_sim.study.data import StudyData
 from rai_sim.study.stopping import Verdict
-from rai_sim.study.store import SCHEMAS, StoreWarning
+from rai_sim.study.store import StoreWarning
 from rai_sim.study.task import Task
-from rai_sim.summary import QUANTILES, clopper_pearson, student_interval
-from rai_sim.workers import spread
+from rai_sim.study.verify import Verification, verify
+from rai_sim.summary import QUANTILES, clopper_pearson, student_interval, upper_bound
 
 if TYPE_CHECKING:
     from rai_sim.study.grid import Study
@@ -48,31 +44,6 @@ SUMMARY_SCHEMA: dict[str, Any] = {
     "error_rate_high_95": pl.Float64, "error_exceeds_delta": pl.Boolean, "lower_bound_pulls": pl.Float64, "upper_bound_pulls": pl.Float64,
     "upper_bound_theorem": pl.String,
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Verification:
-    """What came of making stored numbers again.
-
-    Attributes
-    ----------
-    checked : int
-        Replications that were run again.
-    mismatches : tuple of str
-        Those that came out otherwise, in words; empty if all are the same to the bit.
-    """
-
-    checked: int
-    mismatches: tuple[str, ...]
-
-    def __str__(self) -> str:
-        """Say it in a sentence."""
-        if not self.checked:
-            return "nothing of this study is stored yet, so nothing was checked; run it first"
-        if not self.mismatches:
-            return f"{self.checked:,} stored replications were run again: all are the same to the bit"
-        first = "; ".join(self.mismatches[:5])
-        return f"{self.checked:,} stored replications were run again: {len(self.mismatches):,} mismatches, first {first}"
 
 
 class StudyResults:
@@ -166,26 +137,23 @@ class StudyResults:
         ...     study.run(folder).summary()["pulls_mean"].to_list()
         [10370.0]
         """
-        rows = [self._summary_of(task) for task in self.tasks]
-        longer = [row for task, row in zip(self.tasks, rows, strict=True) if row["replications"] > self._verdict(task).replications]
+        verdicts = [self._verdict(task) for task in self.tasks]
+        rows = [self._summary_of(task, verdict) for task, verdict in zip(self.tasks, verdicts, strict=True)]
+        longer = [row for verdict, row in zip(verdicts, rows, strict=True) if row["replications"] > verdict.replications]
         if longer:
             warnings.warn(f"store {self.folder} has sums of more replications than were asked for, which cannot be cut: of {len(longer)} "
                           f"tasks all of them count, {longer[0]['replications']:,} of the first one", StoreWarning, stacklevel=2)
         frame = pl.DataFrame(rows, schema=SUMMARY_SCHEMA, orient="row")
         return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
 
-    def _summary_of(self, task: Task) -> dict[str, Any]:
+    def _summary_of(self, task: Task, verdict: Verdict) -> dict[str, Any]:
         run, problem = task.experiment, task.experiment.problem
-        verdict = self._verdict(task)
         pieces = self._data.ledger[task.key]
         n, seen = pieces.total(verdict.replications)
-        seen = seen or _NOTHING
+        seen = seen or NOTHING
         low, high = verdict.interval if n == verdict.replications and not math.isnan(verdict.interval[0]) else student_interval(
             seen.mean, seen.standard_error, seen.finished)
-        theorem, upper = None, math.nan
-        if run.algorithm.upper_bound is not None:
-            function, theorem = run.algorithm.upper_bound
-            upper = float(getattr(bounds, function)(problem, run.delta))
+        theorem, upper = upper_bound(problem, run.algorithm, run.delta)
         error_low, error_high = clopper_pearson(seen.errors, seen.finished)
         return {
             "task": task.key, "instance": task.instance, "parameters": json.dumps(dict(task.parameters)),
@@ -230,15 +198,8 @@ class StudyResults:
                  for task in self.tasks]
         columns = {"task": pl.String, "instance": pl.String, "algorithm": pl.String, "delta": pl.Float64, "wanted": pl.Int64}
         names = pl.LazyFrame(named, schema=columns, orient="row")
-        rows = self._stored().join(names, on="task")
+        rows = self._data.stored_rows().join(names, on="task")
         return (rows if self.study is None else rows.filter(pl.col("replication") < pl.col("wanted"))).drop("wanted")
-
-    def _stored(self) -> pl.LazyFrame:
-        paths = self._data.store.paths("replications")
-        if not paths:
-            return pl.LazyFrame(schema=SCHEMAS["replications"])
-        rows = pl.scan_parquet(paths)
-        return rows.unique(subset=["task", "replication"]) if self._data.duplicates else rows
 
     def result(self, task: Task) -> Result:
         """Return the stored replications of a task as `rai_sim.simulate` would have returned them.
@@ -322,76 +283,7 @@ class StudyResults:
         >>> print(results.verify(3))
         3 stored replications were run again: all are the same to the bit
         """
-        sample, n_jobs = check_count("sample", sample, 1), check_workers(n_jobs)
-        rng = np.random.default_rng(seed)
-        draw = self._draw_rows if self._data.store.keep == "replications" else self._draw_sums
-        checked, mismatches = 0, []
-        for count, flaw in spread(_check, draw(sample, rng), n_jobs):
-            checked += count
-            if flaw:
-                mismatches.append(flaw)
-        return Verification(checked, tuple(sorted(mismatches)))
-
-    def _draw_rows(self, sample: int, rng: np.random.Generator) -> list[tuple[Task, int, int, tuple[Any, ...]]]:
-        pieces = [(task, piece) for task in self.tasks for piece in self._data.ledger[task.key]]
-        ends = np.cumsum([piece.stop - piece.start for _, piece in pieces], dtype=np.int64)
-        if not len(ends):
-            return []
-        total = int(ends[-1])
-        chosen = np.arange(total) if sample >= total else rng.choice(total, sample, replace=False, shuffle=False)
-        owners = np.searchsorted(ends, chosen, side="right")
-        wanted = {(pieces[o][0].key, int(pieces[o][1].stop - (ends[o] - k))): pieces[o][0] for o, k in zip(owners, chosen, strict=True)}
-        keys = pl.LazyFrame(list(wanted), schema={"task": pl.String, "replication": pl.Int64}, orient="row")
-        found = self._stored().join(keys, on=["task", "replication"], how="semi").collect()
-        columns = ("pulls", "rounds", "correct", "finished", "representatives")
-        return [(wanted[row["task"], row["replication"]], row["replication"], row["replication"] + 1, tuple(row[name] for name in columns))
-                for row in found.sort("task", "replication").iter_rows(named=True)]
-
-    def _draw_sums(self, sample: int, rng: np.random.Generator) -> Iterator[tuple[Task, int, int, tuple[Any, ...]]]:
-        tasks = {task.key: task for task in self.tasks}
-        stored = [row for path in self._data.store.paths("aggregates") for row in pl.read_parquet(path).iter_rows() if row[0] in tasks]
-        for at in rng.permutation(len(stored)).tolist():
-            if sample <= 0:
-                return
-            key, start, stop, *values = stored[at]
-            sample -= stop - start
-            yield tasks[key], start, stop, tuple(values)
-
-
-_EMPTY = np.empty(0, np.int64)
-_AT_ONCE = 10_000
-_NOTHING = Aggregate(0, 0, 0, 0, 0, 0, 0, 0, _EMPTY, _EMPTY)
-
-
-def _check(job: tuple[Task, int, int, tuple[Any, ...]]) -> tuple[int, str]:
-    """Run stored replications again; return how many, and what differs."""
-    task, start, stop, stored = job
-    if len(stored) == 5:
-        again = _again(task, start, stop)
-        columns: tuple[Any, ...] = (again.pulls, again.rounds, again.correct, again.finished, again.representatives)
-        new: Sequence[Any] = [column[0].tolist() for column in columns]
-        what = f"replication {start}"
-    else:
-        total = _NOTHING
-        for at in range(start, stop, _AT_ONCE):  # in parts, for a range may be long
-            again = _again(task, at, min(at + _AT_ONCE, stop))
-            total += Aggregate.of(again.pulls, again.rounds, again.correct, again.finished)
-        new = aggregates_frame([(task.key, Piece(start, stop, total))]).row(0)[3:]
-        what = f"replications {start} to {stop - 1}"
-    return stop - start, "" if list(stored) == list(new) else f"{task.label}, {what}: stored {_short(stored)}, now {_short(new)}"
-
-
-def _again(task: Task, start: int, stop: int) -> Result:
-    run = task.experiment
-    return simulate(
-        run.problem, run.algorithm, delta=run.delta, seed=run.seed, skip_error=run.skip_error, max_pulls=run.max_pulls,
-        first_replication=start, replications=stop - start,
-    )  # fmt: skip
-
-
-def _short(values: Sequence[Any]) -> str:
-    text = repr(tuple(values))
-    return text if len(text) < 120 else text[:117] + "..."
+        return verify(self._data, self.tasks, check_count("sample", sample, 1), seed, check_workers(n_jobs))
 
 
 def open_study(folder: str | os.PathLike[str]) -> StudyResults:

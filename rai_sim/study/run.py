@@ -250,9 +250,9 @@ class StudyRun:
                 except KeyboardInterrupt:  # a second one, or one that reached a worker
                     self.interrupts.asked = True
                 finally:  # whatever happened, what was finished is written
-                    self.interrupts.hold()
-                    self._take_all()
-                    self._flush()
+                    with self.interrupts.held():
+                        self._take_all()
+                        self._flush()
                 self._show()
             status = "interrupted" if self.interrupts.asked else "failed" if self.failures else "finished"
         finally:
@@ -378,11 +378,12 @@ class StudyRun:
 
     def _flush(self) -> None:
         """Write what has been finished since the last time."""
-        if self._rows:
-            self.data.write_rows(self._rows, self._about)
-        if self._sums:
-            self.data.write_aggregates(self._sums, self._about)
-        self._rows, self._bytes, self._sums = [], 0, Ledger(self.data.ledger.cut)
+        with self.interrupts.held():  # else a part might be written and its rows still be taken for unwritten
+            if self._rows:
+                self.data.write_rows(self._rows, self._about)
+            if self._sums:
+                self.data.write_aggregates(self._sums, self._about)
+            self._rows, self._bytes, self._sums = [], 0, Ledger(self.data.ledger.cut)
         self._flushed = time.monotonic()
 
     def _show(self) -> None:

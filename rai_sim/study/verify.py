@@ -1,0 +1,118 @@
+"""Running stored replications again, and comparing them to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from rai_sim.result import Result
+from rai_sim.simulate import simulate
+from rai_sim.study.aggregate import NOTHING, Aggregate
+from rai_sim.study.data import StudyData, aggregates_frame
+from rai_sim.study.ledger import Piece
+from rai_sim.study.task import Task
+from rai_sim.workers import spread
+
+#: A task, the first of its replications and the one after the last, and what is stored of them.
+Stored: TypeAlias = tuple[Task, int, int, tuple[Any, ...]]
+#: A stored range is run again in parts of this many replications.
+_AT_ONCE = 10_000
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What came of making stored numbers again.
+
+    Attributes
+    ----------
+    checked : int
+        Replications that were run again.
+    mismatches : tuple of str
+        Those that came out otherwise, in words; empty if all are the same to the bit.
+    """
+
+    checked: int
+    mismatches: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Say it in a sentence."""
+        if not self.checked:
+            return "nothing of this study is stored yet, so nothing was checked; run it first"
+        if not self.mismatches:
+            return f"{self.checked:,} stored replications were run again: all are the same to the bit"
+        first = "; ".join(self.mismatches[:5])
+        return f"{self.checked:,} stored replications were run again: {len(self.mismatches):,} mismatches, first {first}"
+
+
+def verify(data: StudyData, tasks: Sequence[Task], sample: int, seed: int | None, n_jobs: int | None) -> Verification:
+    """Run a random sample of what is stored of some tasks again (see `StudyResults.verify`)."""
+    draw = _draw_rows if data.store.keep == "replications" else _draw_sums
+    checked, mismatches = 0, []
+    for count, flaw in spread(_check, draw(data, tasks, sample, np.random.default_rng(seed)), n_jobs):
+        checked += count
+        if flaw:
+            mismatches.append(flaw)
+    return Verification(checked, tuple(sorted(mismatches)))
+
+
+def _draw_rows(data: StudyData, tasks: Sequence[Task], sample: int, rng: np.random.Generator) -> list[Stored]:
+    pieces = [(task, piece) for task in tasks for piece in data.ledger[task.key]]
+    ends = np.cumsum([piece.stop - piece.start for _, piece in pieces], dtype=np.int64)
+    if not len(ends):
+        return []
+    total = int(ends[-1])
+    chosen = np.arange(total) if sample >= total else rng.choice(total, sample, replace=False, shuffle=False)
+    owners = np.searchsorted(ends, chosen, side="right")
+    wanted = {(pieces[o][0].key, int(pieces[o][1].stop - (ends[o] - k))): pieces[o][0]
+              for o, k in zip(owners, chosen, strict=True)}
+    keys = pl.LazyFrame(list(wanted), schema={"task": pl.String, "replication": pl.Int64}, orient="row")
+    found = data.stored_rows().join(keys, on=["task", "replication"], how="semi").collect()
+    columns = ("pulls", "rounds", "correct", "finished", "representatives")
+    return [(wanted[row["task"], row["replication"]], row["replication"], row["replication"] + 1, tuple(row[name] for name in columns))
+            for row in found.sort("task", "replication").iter_rows(named=True)]
+
+
+def _draw_sums(data: StudyData, tasks: Sequence[Task], sample: int, rng: np.random.Generator) -> Iterator[Stored]:
+    by_key = {task.key: task for task in tasks}
+    stored = [row for path in data.store.paths("aggregates") for row in pl.read_parquet(path).iter_rows() if row[0] in by_key]
+    for at in rng.permutation(len(stored)).tolist():
+        if sample <= 0:
+            return
+        key, start, stop, *values = stored[at]
+        sample -= stop - start
+        yield by_key[key], start, stop, tuple(values)
+
+
+def _check(job: Stored) -> tuple[int, str]:
+    """Run stored replications again; return how many, and what differs."""
+    task, start, stop, stored = job
+    if len(stored) == 5:
+        again = _again(task, start, stop)
+        columns: tuple[Any, ...] = (again.pulls, again.rounds, again.correct, again.finished, again.representatives)
+        new: Sequence[Any] = [column[0].tolist() for column in columns]
+        what = f"replication {start}"
+    else:
+        total = NOTHING
+        for at in range(start, stop, _AT_ONCE):  # in parts, for a range may be long
+            again = _again(task, at, min(at + _AT_ONCE, stop))
+            total += Aggregate.of(again.pulls, again.rounds, again.correct, again.finished)
+        new = aggregates_frame([(task.key, Piece(start, stop, total))]).row(0)[3:]
+        what = f"replications {start} to {stop - 1}"
+    return stop - start, "" if list(stored) == list(new) else f"{task.label}, {what}: stored {_short(stored)}, now {_short(new)}"
+
+
+def _again(task: Task, start: int, stop: int) -> Result:
+    run = task.experiment
+    return simulate(
+        run.problem, run.algorithm, delta=run.delta, seed=run.seed, skip_error=run.skip_error, max_pulls=run.max_pulls,
+        first_replication=start, replications=stop - start,
+    )  # fmt: skip
+
+
+def _short(values: Sequence[Any]) -> str:
+    text = repr(tuple(values))
+    return text if len(text) < 120 else text[:117] + "..."
