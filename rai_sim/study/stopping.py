@@ -5,7 +5,8 @@ many replications alone. So a task's number of replications does not depend on w
 
 The interval is Stein's (1945): the standard deviation in it is that of an earlier look, the one at which the present number of
 replications was decided on, while the mean is over all of them. With normal pulls that standard deviation, and so the decision, is
-independent of the final mean, and coverage is 95 % exactly; an interval from the standard deviation at the end would be too short,
+independent of the final mean: for a single decision and a width in pulls coverage is 95 % exactly, and a width relative to the mean
+and later decisions change little. An interval from the standard deviation at the end would be too short,
 because one stops when it happens to be small. Otherwise coverage is approximate, and falls with skewness: of lognormal numbers (sigma 1, to
 8 %) 92.6 %, where a Student interval at a fixed number has 94.6 %. A first decision far from its end is taken anew half way (Hall 1981),
 so that it does not hang on 256 replications.
