@@ -12,16 +12,13 @@ import typer
 
 from rai_sim.cli_parsing import BadInput
 from rai_sim.cli_tables import text_table
-from rai_sim.summary import json_safe, number, percent
+from rai_sim.summary import json_safe, percent
 
 if TYPE_CHECKING:
     import polars as pl
 
     from rai_sim.study import Study, StudyResults
 
-_COLUMNS = (
-    "instance", "algorithm", "delta", "replications", "mean pulls", "95 % interval", "+-", "errors", "95 % interval", "lower", "upper",
-)  # fmt: skip
 #: A table stops after so many tasks; files and JSON have them all.
 _MOST_ROWS = 200
 
@@ -30,7 +27,7 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
     """Write a summary as CSV or Parquet, as the name's end says; lists become text in CSV."""
     import polars as pl
 
-    from rai_sim.study.store import write_atomically
+    from rai_sim.files import write_atomically
 
     if path.suffix.lower() == ".parquet":
         write_atomically(path, frame.write_parquet)
@@ -55,40 +52,15 @@ def check_output(path: Path | None, store: Path | None = None) -> None:
 
 def summary_text(results: StudyResults) -> str:
     """Return the summary as a table with what a reader must know below it."""
-    import polars as pl
+    from rai_sim.study import tables
 
     frame = results.summary()
-    done, wanted = results.progress()
-    rows = [_row(row) for row in frame.head(_MOST_ROWS).iter_rows(named=True)]
-    lines = text_table([_COLUMNS, *rows], left=2)
+    rows = [[cell.text for cell in tables.cells(row)] for row in frame.head(_MOST_ROWS).iter_rows(named=True)]
+    lines = text_table([tables.COLUMNS, *rows], left=tables.NAMES)
     if len(frame) > _MOST_ROWS:
         lines.append(f"... and {len(frame) - _MOST_ROWS:,} more tasks; --output FILE.csv or --json has all")
-    lines += ["", "+-: half-width of the interval over the mean; lower: Theorem 1 (asymptotic), upper: with probability 1 - delta"]
-    for row in frame.filter("error_exceeds_delta").iter_rows(named=True):
-        lines.append(f"WARNING: {row['instance']}, {row['algorithm']}, delta {row['delta']:g}: the error rate lies above delta")
-    short = frame.filter(pl.col("complete") & ~pl.col("precision_reached"))
-    if len(short):
-        lines.append(f"WARNING: {len(short)} tasks stopped short of the precision, the first is {short['instance'][0]}, "
-                     f"{short['algorithm'][0]}, delta {short['delta'][0]:g}: at most_replications, or as no replication finished")
-    capped = int((frame["replications"] - frame["finished"]).sum())
-    if capped:
-        lines.append(f"WARNING: {capped:,} replications stopped at their cap of pulls; the statistics are over the finished ones, "
-                     "so means are biased low")
-    lines.append(f"{done:,} of {wanted:,} replications of {len(results.tasks)} tasks are in {results.folder}")
-    return "\n".join(lines)
-
-
-def _row(row: dict[str, Any]) -> list[str]:
-    def some(value: float | None, form: Any) -> str:
-        return "n/a" if value is None else str(form(value))
-
-    return [
-        row["instance"], row["algorithm"], f"{row['delta']:g}", f"{row['replications']:,}", some(row["pulls_mean"], number),
-        f"{some(row['pulls_mean_low_95'], number)} to {some(row['pulls_mean_high_95'], number)}",
-        some(row["relative_half_width_95"], percent), some(row["error_rate"], percent),
-        f"{some(row['error_rate_low_95'], percent)} to {some(row['error_rate_high_95'], percent)}",
-        some(row["lower_bound_pulls"], number), some(row["upper_bound_pulls"], number),
-    ]  # fmt: skip
+    said = [f"WARNING: {sentence}" for sentence in tables.warnings_of(frame)]
+    return "\n".join([*lines, "", tables.LEGEND, *said, tables.how_far(results)])
 
 
 def summary_document(results: StudyResults, **more: Any) -> dict[str, Any]:

@@ -203,6 +203,10 @@ class Result:
         return (f"Result({self.algorithm.label}, delta={self.delta}, seed={self.seed}, "
                 f"replications={self.replications}, finished={np.count_nonzero(self.finished)})")
 
+    def _repr_html_(self) -> str:
+        """Return the summary as a table, for notebooks."""
+        return self.summary()._repr_html_()
+
     def summary(self) -> Summary:
         """Return statistics of pulls and errors, with the theory's bounds beside them.
 

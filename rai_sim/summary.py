@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -125,7 +126,17 @@ class Summary:
 
     def __str__(self) -> str:
         """Return the summary as aligned text."""
+        lines = [self.headline, *(f"  {name:<18}{text}" for name, text in self._rows().items())]
+        return "\n".join(lines + [f"  WARNING: {sentence}" for sentence in self.warnings])
+
+    @property
+    def headline(self) -> str:
+        """What was run, and how much of it finished, in words."""
         done = "all finished" if self.finished == self.replications else f"{self.finished:,} finished"
+        return f"{self.algorithm}, delta {self.delta:g}, seed {self.seed}: {count(self.replications, 'replication')}, {done}"
+
+    def _rows(self) -> dict[str, str]:
+        """Return what is said of the replications, by name."""
         low, high = map(number, self.interval)
         error_low, error_high = map(percent, self.error_interval)
         quantiles = [f"{'max' if share == 1.0 else percent(share)}: {number(value)}"
@@ -145,11 +156,14 @@ class Summary:
                                    f"probability {1 - self.delta:g}; {above} took more)")
         if self.named is not None:
             rows["named most often"] = "; ".join(f"cluster {cluster}: {_few_names(names)}" for cluster, names in self.named.items())
-        rows["time"] = f"{self.seconds:.3g} s"
-        head = f"{self.algorithm}, delta {self.delta:g}, seed {self.seed}"
-        lines = [f"{head}: {count(self.replications, 'replication')}, {done}"]
-        lines += [f"  {name:<18}{text}" for name, text in rows.items()]
-        return "\n".join(lines + [f"  WARNING: {sentence}" for sentence in self.warnings])
+        return rows | {"time": f"{self.seconds:.3g} s"}
+
+    def _repr_html_(self) -> str:
+        """Return the summary as a table, for notebooks."""
+        from rai_sim import html_tables
+
+        rows = html_tables.table(("", ""), self._rows().items(), left=2)
+        return f"<div><p>{html.escape(self.headline)}</p>{html_tables.warnings(self.warnings)}{rows}</div>"
 
 
 def summarise(result: Result) -> Summary:
@@ -234,11 +248,16 @@ def student_interval(mean: float, standard_error: float, n: int) -> tuple[float,
     """Return the 95 % Student interval of a mean of n numbers; NaN for fewer than two."""
     if n < 2:
         return math.nan, math.nan
+    margin = student_quantile(n) * standard_error
+    return mean - margin, mean + margin
+
+
+def student_quantile(n: int) -> float:
+    """Return by how many standard errors the 95 % interval of a mean of n >= 2 numbers reaches to either side."""
     # Here, not above: it is slow to load, and only summaries need it.
     from scipy.special import stdtrit
 
-    margin = float(stdtrit(n - 1, (1.0 + _CONFIDENCE) / 2.0)) * standard_error
-    return mean - margin, mean + margin
+    return float(stdtrit(n - 1, (1.0 + _CONFIDENCE) / 2.0))
 
 
 def clopper_pearson(errors: int, n: int) -> tuple[float, float]:

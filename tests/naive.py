@@ -34,6 +34,9 @@ class Outcome:
         Whether every |O_i| reached r_i (otherwise the cap on pulls stopped the run).
     counts : tuple of int
         Pulls of each arm, by arm index.
+    merges : tuple of (int, int)
+        Round and index i of every merge of cluster i - 1 into i that brought active arms of both together, in a round
+        that did not end the run.
     """
 
     pulls: int
@@ -42,6 +45,7 @@ class Outcome:
     settled: dict[int, int]
     finished: bool
     counts: tuple[int, ...]
+    merges: tuple[tuple[int, int], ...] = ()
 
 
 class RanOut(Exception):
@@ -108,6 +112,7 @@ class _Run:
         self.counts = [0] * n_arms
         self.settled: dict[int, int] = {}
         self.rounds = 0
+        self.merges: list[tuple[int, int]] = []
 
     def full(self, i: int) -> bool:
         """|O_i| = r_i: cluster i has named all that it was asked for."""
@@ -163,6 +168,7 @@ class _Run:
             settled=dict(self.settled),
             finished=finished,
             counts=tuple(self.counts),
+            merges=tuple(merge for merge in self.merges if not (finished and merge[0] == self.rounds)),
         )
 
 
@@ -295,6 +301,8 @@ def _remove_and_merge(run: _Run, settled: list[list[int]], merging: bool) -> Non
         for a in settled[i]:
             run.remove(a, i)
         if merging and i > 0 and run.full(i - 1) and run.full(i):
+            if run.sizes[i - 1] > 0 and run.sizes[i] > 0:
+                run.merges.append((run.rounds, i))
             run.sizes[i] += run.sizes[i - 1]
             run.sizes[i - 1] = 0
 

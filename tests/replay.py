@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from random import Random
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import naive
 import numpy as np
@@ -24,10 +25,14 @@ from rai_sim import LUCB, Bernoulli, Butterscotch, Categorical, Gaussian, Proble
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.arms.base import Arms
 from rai_sim.engine import law as operations
-from rai_sim.engine.blocks import Setting, new_block
+from rai_sim.engine.blocks import Block, Setting, new_block
 from rai_sim.engine.faults import NONE, RECORDING_RAN_OUT
+from rai_sim.engine.history import new_history
 from rai_sim.engine.jit import gives_words, implements, kernel
 from rai_sim.engine.streams import State, new_generators, replication_stream, shuffle, stream_key
+from rai_sim.experiment import Experiment
+from rai_sim.result import Result
+from rai_sim.trace import read_trace
 
 #: What recordings are made of; see `_record`.
 KINDS = ("bernoulli", "eighths", "uniform")
@@ -251,6 +256,7 @@ def run_kernel(
     max_pulls: int | None = None,
     variance_proxy: float | None = None,
     bits: bool = False,
+    block: Block | None = None,
 ) -> Run:
     """Replay an instance through `Algorithm.run_block`.
 
@@ -268,6 +274,8 @@ def run_kernel(
         What the law claims of its rewards; without one it claims nothing, and such certificates are void.
     bits : bool
         Replay rewards 0 and 1 as `BitLaw`.
+    block : Block, optional
+        To write into; one for this run is made when None.
     """
     law: Any = Recorded(instance.rewards, instance.means).kernel_law()
     if bits:
@@ -281,7 +289,8 @@ def run_kernel(
         cluster_of=instance.cluster_of, delta=instance.delta, skip_error=skip_error,
         max_pulls=-1 if cap is None else cap, key=stream_key(instance.seed),
     )  # fmt: skip
-    block = new_block(1, sum(instance.required), instance.n_arms)
+    if block is None:
+        block = new_block(1, sum(instance.required), instance.n_arms)
     with nothing_kept() if bits else nullcontext():
         algorithm.run_block(law, setting, instance.replication, block)
     if block.fault[0] != NONE:
@@ -293,8 +302,110 @@ def run_kernel(
     assert finished or set(named) == {-1}
     return Run(
         int(block.pulls[0]), int(block.rounds[0]), tuple(named) if finished else (),
-        tuple(block.settled[0].tolist()), finished,
+        tuple(block.settled[0, 0].tolist()), finished,
     )  # fmt: skip
+
+
+@dataclass
+class Story:
+    """What happened in a run, and what each round saw.
+
+    Attributes
+    ----------
+    run : Run
+        How it ended.
+    seen : dict
+        By round: pulls and empirical mean of each active arm, by arm.
+    settled : dict
+        By arm: round, pulls of all arms, cluster (0 is the best), whether it became a representative, its pulls and mean.
+    merges : list of (int, int)
+        Round and cluster.
+    """
+
+    run: Run
+    seen: dict[int, dict[int, tuple[int, float]]]
+    settled: dict[int, tuple[int, int, int, bool, int, float]]
+    merges: list[tuple[int, int]]
+
+
+def story_of_kernel(algorithm: Algorithm, instance: Instance, rounds: NDArray[np.int64], bits: bool = False) -> Story:
+    """Tell what a traced replay through the kernel says, with states at the given rounds or the first ones after them."""
+    problem = Problem(Recorded(instance.rewards, instance.means), instance.clusters, instance.required, strict=False)
+    block = new_block(1, sum(instance.required), instance.n_arms, new_history(rounds, instance.n_arms))
+    run = run_kernel(algorithm, instance, bits=bits, block=block)
+    if run.ran_out_at:
+        return Story(run, {}, {}, [])
+    experiment = Experiment(problem, algorithm, instance.delta, instance.seed, 0.0, instance.max_pulls)
+    first = instance.replication
+    told = read_trace(Result(experiment, ((first, first + 1),), *block[:5]), block)
+    seen = {}
+    for k, R in enumerate(told.rounds.tolist()):
+        active = np.flatnonzero(told.active[k]).tolist()
+        seen[R] = {arm: (int(told.arm_pulls[k, arm]), float(told.means[k, arm])) for arm in active}
+    settled, merges = {}, []
+    for e in told.events:
+        if e.arm is None:
+            merges.append((e.round, e.clusters[-1] - 1))
+        else:
+            settled[e.arm] = (e.round, e.pulls, e.clusters[-1] - 1, e.representative, e.arm_pulls, e.mean)
+    return Story(run, seen, settled, merges)
+
+
+def story_of_twin(algorithm: Algorithm, instance: Instance) -> Story:
+    """Tell what the literal twin does, with the state of every round."""
+    seen: dict[int, dict[int, tuple[int, float]]] = {}
+    settled: dict[int, tuple[int, int, int, bool, int, float]] = {}
+    merges: list[tuple[int, int]] = []
+    remove, outcome = naive._Run.remove, naive._Run.outcome
+
+    def note(run: naive._Run) -> None:
+        seen[run.rounds] = {arm: (run.counts[arm], run.sums[arm] / run.counts[arm]) for arm in run.active}
+
+    def note_settled(run: naive._Run, arm: int, i: int) -> None:
+        settled[arm] = (run.rounds, sum(run.counts), i, not run.full(i), *seen[run.rounds][arm])
+        remove(run, arm, i)
+
+    def note_end(run: naive._Run, finished: bool) -> naive.Outcome:
+        ended = outcome(run, finished)
+        merges.extend(ended.merges)
+        return ended
+
+    def noted(cut: Callable[[naive._Run], list[list[int]]]) -> Callable[[naive._Run], list[list[int]]]:
+        def wrapper(run: naive._Run) -> list[list[int]]:
+            note(run)
+            return cut(run)
+
+        return wrapper
+
+    with (
+        patch.object(naive._Run, "partition", noted(naive._Run.partition)),
+        patch.object(naive._Run, "partition_by_sums", noted(naive._Run.partition_by_sums)),
+        patch.object(naive._Run, "remove", note_settled),
+        patch.object(naive._Run, "outcome", note_end),
+    ):
+        return Story(run_twin(algorithm, instance), seen, settled, merges)
+
+
+def different_stories(instances: Iterable[Instance], algorithm: Algorithm, bits: bool = False) -> tuple[list[str], int]:
+    """Return what traced kernel and twin tell differently, and how many states were compared.
+
+    States are asked for at every round of every other instance, so that words are cut everywhere, else at one round in each octave.
+    """
+    found, states = [], 0
+    for number, instance in enumerate(instances):
+        try:
+            Problem(Recorded(instance.rewards, instance.means), instance.clusters, instance.required, strict=False)
+        except ValueError:
+            continue  # a tie across a border, which no problem may have
+        rounds = np.arange(1, 20_000) if number % 2 else 2 ** np.arange(40)
+        ours, theirs = story_of_kernel(algorithm, instance, rounds, bits), story_of_twin(algorithm, instance)
+        same = ours.run == theirs.run and (bool(ours.run.ran_out_at) or (ours.settled == theirs.settled and ours.merges == theirs.merges))
+        for R, state in ours.seen.items():
+            same = same and state == theirs.seen.get(R)
+        states += len(ours.seen)
+        if not same:
+            found.append(f"instance {number} of {algorithm}, c={instance.clusters} r={instance.required}:\n  {ours}\n  {theirs}")
+    return found, states
 
 
 def run_known(algorithm: Algorithm, instance: Instance, bits: bool = False) -> Run:

@@ -8,6 +8,7 @@ import pytest
 from replay import (
     Instance,
     butterscotch_length,
+    different_stories,
     draw_instance,
     mismatches,
     opening_order,
@@ -36,6 +37,14 @@ def instances(seed: int, count: int) -> list[Instance]:
     """Draw instances that take one to four rounds."""
     rng = np.random.default_rng(seed)
     return [draw_instance(rng, butterscotch_length, (0.05, 0.3)) for _ in range(count)]
+
+
+def test_a_trace_tells_what_the_twin_sees() -> None:
+    """Events with pulls, states of all arms: 60 recordings each."""
+    for algorithm in MERGING:
+        wrong, states = different_stories(instances(31, 60), algorithm)
+        assert wrong == []
+        assert states > 40
 
 
 @pytest.mark.parametrize("algorithm", MERGING, ids=str)

@@ -8,6 +8,7 @@ import pytest
 from replay import (
     Instance,
     Run,
+    different_stories,
     draw_instance,
     lucb_length,
     mismatches,
@@ -57,6 +58,34 @@ def test_replay_by_words(gaps: tuple[float, float], most_arms: int, count: int) 
     for skips in (run_kernel, run_known):
         assert mismatches(drawn, partial(skips, LUCB(), bits=True), partial(run_twin, LUCB())) == []
     assert mismatches(drawn[::4], partial(run_kernel, RULES[1], bits=True), partial(run_twin, RULES[1])) == []
+
+
+def test_a_trace_tells_what_the_twin_sees() -> None:
+    """Events with pulls, states of all arms: 60 recordings of each rule by sums, 40 by words, in lanes and challenges."""
+    drawn = instances(31, 60)
+    rng = np.random.default_rng(32)
+    by_words = [draw_instance(rng, lucb_length, (0.15, 0.5), kinds=("bernoulli",), most_arms=6) for _ in range(100)]
+    by_words = [instance for instance in by_words if instance.span == 1][:40]
+    assert len(by_words) == 40
+    for algorithm in RULES:
+        for recordings, bits in ((drawn, False), (by_words, True)):
+            wrong, states = different_stories(recordings, algorithm, bits)
+            assert wrong == []
+            assert states > 700
+
+
+def test_a_trace_tells_of_arms_outside_of_the_view() -> None:
+    """120 arms, of which a round looks at few: the states of all, and when each is settled."""
+    rng = np.random.default_rng(33)
+    drawn = []
+    for number in range(2):
+        means = np.concatenate([rng.uniform(0.6, 0.9, 20), rng.uniform(0.0, 0.2, 100)])
+        order = rng.permutation(120)
+        rewards = (rng.random((120, 1500)) < means[order, None]).astype(np.float64)
+        drawn.append(Instance(rewards, means[order], (20, 100), ((2, 0), (0, 3))[number], 0.1, None, 1.0, number, number))
+    wrong, states = different_stories(drawn, LUCB())
+    assert wrong == []
+    assert states > 50
 
 
 def test_the_instances_cover_what_can_happen() -> None:

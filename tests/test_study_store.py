@@ -14,9 +14,10 @@ import polars as pl
 import pytest
 
 import rai_sim as rai
+from rai_sim.files import write_atomically
 from rai_sim.study import StoreError, StoreWarning, Study
 from rai_sim.study.data import StudyData
-from rai_sim.study.store import MARKER, Store, write_atomically
+from rai_sim.study.store import MARKER, Store
 
 
 def small(replications: int = 40, keep: str = "replications") -> Study:

@@ -8,6 +8,7 @@ import pytest
 from replay import (
     Instance,
     Run,
+    different_stories,
     draw_instance,
     mismatches,
     opening_order,
@@ -71,6 +72,19 @@ def test_replay_of_many_arms_by_words() -> None:
         drawn.append(Instance(rewards, means[order], (30, 40, 30), required, 0.1, None, 1.0, number, number))
     for algorithm in MERGING:
         assert mismatches(drawn[algorithm.merging :: 2], partial(run_kernel, algorithm, bits=True), partial(run_twin, algorithm)) == []
+
+
+def test_a_trace_tells_what_the_twin_sees() -> None:
+    """Events with pulls, states of all arms: 60 recordings of each rule by sums, 40 by words, and states in the middle of words."""
+    drawn = instances(31, 60)
+    by_words = [draw_instance(np.random.default_rng(seed), vanilla_length, (0.12, 0.5), kinds=("bernoulli",)) for seed in range(100)]
+    by_words = [instance for instance in by_words if instance.span == 1][:40]
+    assert len(by_words) == 40
+    for algorithm in MERGING:
+        for recordings, bits in ((drawn, False), (by_words, True)):
+            wrong, states = different_stories(recordings, algorithm, bits)
+            assert wrong == []
+            assert states > 1000
 
 
 @pytest.mark.boundscheck

@@ -6,6 +6,9 @@ from abc import ABC, abstractmethod
 from dataclasses import fields
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rai_sim.engine.blocks import Block, Setting
 
 #: Every subclass of Algorithm by its lower-case name; the command line offers them.
@@ -37,6 +40,31 @@ class Algorithm(ABC):
     def label(self) -> str:
         """Name with options, for tables."""
         return repr(self)
+
+    def radius(self, rounds: NDArray[np.int64], pulls: NDArray[np.int64], n_arms: int, delta: float) -> NDArray[np.float64]:
+        """Return the confidence radius of an arm's empirical mean in the check of a round, in rewards; for traces.
+
+        Parameters
+        ----------
+        rounds, pulls : int64 arrays that broadcast
+            The round, from 1 on, and the arm's pulls by then, at least 1.
+        n_arms : int
+            N.
+        delta : float
+            Error probability.
+
+        Returns
+        -------
+        float64 array of the broadcast shape
+            Two arms are told apart when their intervals, mean -+ radius, do not meet. NaN for an algorithm without intervals.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> rai.Butterscotch().radius(np.array([1, 2]), np.array([1037, 4147]), 10, 0.01)
+        array([0.0625 , 0.03125])
+        """
+        return np.full(np.broadcast(rounds, pulls).shape, np.nan)
 
     @abstractmethod
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:

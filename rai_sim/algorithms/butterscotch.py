@@ -46,6 +46,10 @@ class Butterscotch(Algorithm):
 
     upper_bound = ("butterscotch", "Theorem 3")
 
+    def radius(self, rounds: NDArray[np.int64], pulls: NDArray[np.int64], n_arms: int, delta: float) -> NDArray[np.float64]:
+        """Return w_R / 2 = 2^-(R+3)."""
+        return np.asarray(2.0 ** -(np.asarray(rounds, float) + 3.0) + 0.0 * pulls)
+
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""
         schedule = _schedule(setting.cluster_of.size, setting.delta)

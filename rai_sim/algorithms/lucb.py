@@ -18,13 +18,23 @@ from rai_sim.engine import law as laws
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.certificates import Constraints, new_constraints
 from rai_sim.engine.faults import MOST_PULLS, NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS, report
+from rai_sim.engine.history import History, keep_state, next_asked, traced
 from rai_sim.engine.jit import driver, inlined, kernel
 from rai_sim.engine.lucb_challenge import Challenge, arm_in_question, new_challenge, run_challenge
 from rai_sim.engine.lucb_corridors import WORTH_A_JUMP, Corridors, exit_budget, new_corridors, open_corridors, stay_inside
 from rai_sim.engine.lucb_in_step import all_in_step, run_in_step
 from rai_sim.engine.lucb_lanes import Lanes, fit_lanes, new_lanes, run_in_lanes
-from rai_sim.engine.lucb_rounds import Ranking, close_ranks, compute_bounds, find_opponents, mend, new_ranking, settle_and_choose
-from rai_sim.engine.lucb_view import View, new_view, note_settled, open_view, renew_view, view_holds, worth_a_view
+from rai_sim.engine.lucb_rounds import (
+    Ranking,
+    close_ranks,
+    compute_bounds,
+    find_opponents,
+    mend,
+    new_ranking,
+    see_ranked,
+    settle_and_choose,
+)
+from rai_sim.engine.lucb_view import View, new_view, note_settled, open_view, renew_view, see_cold, view_holds, worth_a_view
 from rai_sim.engine.partition import Partition, new_partition, open_partition, record_outcome
 from rai_sim.engine.ranking import merge_sort
 from rai_sim.engine.streams import State, replication_stream, shuffle
@@ -59,6 +69,10 @@ class LUCB(Algorithm):
     """
 
     as_printed: bool = False
+
+    def radius(self, rounds: NDArray[np.int64], pulls: NDArray[np.int64], n_arms: int, delta: float) -> NDArray[np.float64]:
+        """Return sqrt(ln(pi^2 R^3 N / (3 delta)) / (2 n))."""
+        return np.asarray(np.sqrt(np.log(math.pi**2 * np.asarray(rounds, float) ** 3 * n_arms / (3.0 * delta)) / (2.0 * pulls)))
 
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""
@@ -96,7 +110,7 @@ def _run_block(law: Any, scale: float, as_printed: bool, setting: Setting, first
     """Run len(block.pulls) replications, indices from `first` on; scale is pi^2 N / (3 delta)."""
     for b in range(block.pulls.size):
         state = replication_stream(setting.key, first + b, memory.ranking.generators)
-        finished, R, pulls = _run_one(law, scale, as_printed, setting, memory, block.fault, state)
+        finished, R, pulls = _run_one(law, scale, as_printed, setting, memory, block.history, block.fault, state)
         if block.fault[0] != NONE:
             return
         record_outcome(block, b, memory.part, setting.cluster_of, finished, R, pulls)
@@ -104,7 +118,7 @@ def _run_block(law: Any, scale: float, as_printed: bool, setting: Setting, first
 
 @kernel
 def _run_one(
-    law: Any, scale: float, as_printed: bool, setting: Setting, memory: _Memory, fault: NDArray[np.int64], state: State
+    law: Any, scale: float, as_printed: bool, setting: Setting, memory: _Memory, history: History, fault: NDArray[np.int64], state: State
 ) -> tuple[bool, int, int]:
     """Run one replication; return whether it finished, its rounds and its pulls."""
     s, part, view, lanes, challenge, corridors, constraints = memory
@@ -138,6 +152,11 @@ def _run_one(
                 break
         settled, supplied, picks = settle_and_choose(s, part, n, R, as_printed)
         missing -= supplied
+        if traced(history) and (settled > 0 or next_asked(history) <= R):
+            if cold > 0:
+                see_cold(history, view, s, pulls)
+            see_ranked(history, s, n, pulls)
+            keep_state(history, R)
         if missing == 0:
             for x in range(n):
                 s.settled[x] = False
@@ -155,8 +174,9 @@ def _run_one(
             rounds = int(min(np.float64((most - pulls) // n), available - s.taken[0]))
             if rounds > 0:
                 k, jumps, state = run_in_step(
-                    law, scale, setting.skip_error, s, corridors.counts, part, constraints, n, R, rounds, jumps, state
-                )
+                    law, scale, setting.skip_error, s, corridors.counts, part, constraints, n, R, rounds, pulls, history,
+                    jumps, state,
+                )  # fmt: skip
                 R, pulls = R + k - 1, pulls + k * n
                 mend(s, n)
                 continue
@@ -200,10 +220,10 @@ def _run_one(
             continue
         if v >= 0:
             budget = exit_budget(law, picks, setting.skip_error, jumps + 1)
-            R, pulls, wide, state = run_challenge(law, scale, budget, worth, s, part, challenge, v, n, R, pulls, most, state)
+            R, pulls, wide, state = run_challenge(law, scale, budget, worth, s, part, challenge, v, n, R, pulls, most, history, state)
             same = _SAME_BEFORE_A_TRY if wide else 0
         elif fit:
-            R, pulls, same, state = run_in_lanes(law, scale, s, part, lanes, n, R, pulls, most, _SAME_IN_LANES, state)
+            R, pulls, same, state = run_in_lanes(law, scale, s, part, lanes, n, R, pulls, most, _SAME_IN_LANES, history, state)
         else:
             continue
         mend(s, n)

@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.engine import schedule as operations
 from rai_sim.engine.blocks import Block, Setting
@@ -42,6 +45,11 @@ class Vanilla(Algorithm):
     merging: bool = True
 
     upper_bound = ("vanilla", "Theorem 2")
+
+    def radius(self, rounds: NDArray[np.int64], pulls: NDArray[np.int64], n_arms: int, delta: float) -> NDArray[np.float64]:
+        """Return w_R / 2 = sqrt(ln(pi^2 R^2 N / (3 delta)) / (2 R))."""
+        R = np.asarray(rounds, float)
+        return np.asarray(np.sqrt(np.log(math.pi**2 * R**2 * n_arms / (3.0 * delta)) / (2.0 * R)) + 0.0 * pulls)
 
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""

@@ -88,6 +88,10 @@ class Arms(ABC):
     def kernel_law(self) -> Any:
         """Return the NamedTuple of arrays that kernels take (see `rai_sim.engine.law`)."""
 
+    def law_units(self) -> tuple[float, float]:
+        """Return origin and unit: a reward is origin + unit times what kernels see (`rai_sim.engine.law`, Law units)."""
+        return 0.0, 1.0
+
     @abstractmethod
     def why_not_sub_gaussian(self) -> str | None:
         """Return None if every arm is 1/2-sub-Gaussian, else words naming the argument and value at fault."""

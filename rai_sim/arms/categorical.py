@@ -118,6 +118,11 @@ class Categorical(Arms):
         return CategoricalLaw(
             np.concatenate([facts.ravel(), cells]), self.n_arms, levels.shape[1], plan.shape[1], unit, float(np.ptp(steps)), proxy)
 
+    def law_units(self) -> tuple[float, float]:
+        """Return the lattice's origin and step."""
+        origin, unit, _ = _lattice(self.values)
+        return origin, unit
+
     def why_not_sub_gaussian(self) -> str | None:
         """Return None if every value lies in [0, 1]."""
         outside = np.flatnonzero((self.values < 0.0) | (self.values > 1.0))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from rai_sim.engine.history import History, no_history
 
 
 class Setting(NamedTuple):
@@ -28,20 +30,22 @@ class Block(NamedTuple):
     correct: NDArray[np.bool_]  # (B,)
     finished: NDArray[np.bool_]  # (B,)
     representatives: NDArray[np.int32]  # (B, sum of r), -1 where not finished
-    settled: NDArray[np.int64]  # (B or 0, N) round in which each arm was settled, 0 if it was not; not written if it has no rows
+    settled: NDArray[np.int64]  # (B or 0, 2, N) as in rai_sim.engine.partition; not written if it has no rows
     fault: NDArray[np.int64]  # (3,) see rai_sim.engine.faults
+    history: History  # of the block's one replication if it is traced, else empty
 
 
-def new_block(replications: int, required: int, arms_with_settle_rounds: int = 0) -> Block:
-    """Allocate a block; settle rounds are kept only if their number of arms is given."""
+def new_block(replications: int, required: int, arms_with_settle_rounds: int = 0, history: History | None = None) -> Block:
+    """Allocate a block; settle rounds are kept only if their number of arms is given, a history only if there is room for one."""
     return Block(
         pulls=np.zeros(replications, np.int64),
         rounds=np.zeros(replications, np.int64),
         correct=np.zeros(replications, np.bool_),
         finished=np.zeros(replications, np.bool_),
         representatives=np.full((replications, required), -1, np.int32),
-        settled=np.zeros((replications if arms_with_settle_rounds else 0, arms_with_settle_rounds), np.int64),
+        settled=np.zeros((replications if arms_with_settle_rounds else 0, 2, arms_with_settle_rounds), np.int64),
         fault=np.zeros(3, np.int64),
+        history=no_history() if history is None else history,
     )
 
 
@@ -50,5 +54,11 @@ def part_of(block: Block, start: int, stop: int) -> Block:
     rows = slice(start, stop)
     return Block(
         block.pulls[rows], block.rounds[rows], block.correct[rows], block.finished[rows], block.representatives[rows],
-        block.settled[rows], np.zeros(3, np.int64),
+        block.settled[rows], np.zeros(3, np.int64), block.history,
     )  # fmt: skip
+
+
+def copy_of(block: Block) -> Block:
+    """Return a block of its own memory, so that a few rows do not keep a large one alive."""
+    arrays: list[Any] = [array.copy() for array in block[:-1]]
+    return Block._make([*arrays, block.history])

@@ -18,6 +18,7 @@ import numpy as np
 from rai_sim.engine import law as laws
 from rai_sim.engine import schedule as schedules
 from rai_sim.engine.certificates import FIRST_JUMPS, LONGEST, certified_on_line, next_look, pair_budget, sure_rounds
+from rai_sim.engine.history import History, keep_state, next_asked, see_arm
 from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.sampling import bits_set, lanes
 from rai_sim.engine.streams import State
@@ -37,11 +38,12 @@ _GROWTH = 0.44
 
 @kernel
 def duel(
-    law: Any, schedule: Any, a: int, b: int, S_a: float, S_b: float, R: int, last: int, skip_error: float,
+    law: Any, schedule: Any, a: int, b: int, S_a: float, S_b: float, R: int, last: int, pulls: int, skip_error: float, history: History,
     jumps: int, state: State,
 ) -> tuple[int, float, float, int, State]:  # fmt: skip
     """Pull arms a and b from round R on, up to the first round with |S_a - S_b| > W or to round `last`.
 
+    Of all arms `pulls` pulls were made before.
     Return the round, the sums, the number of jumps so far and the random state.
     """
     unit, spread = laws.unit(law), laws.spread(law)
@@ -52,7 +54,10 @@ def duel(
     W0, rise = 0.0, 0.0
     anchor, W_anchor = 0.0, 0.0  # the last round for which W itself was computed, and W there
     steepest = 0.0  # by no more than this a round |gap| is expected to approach W, up to 1.27 times the anchor
+    due, others = next_asked(history), pulls - 2 * R
     while last > R:
+        if due <= R:
+            due = _see(history, a, b, S_a, S_b, R, others)
         gap = S_a - S_b
         if R + LANES > R1:
             if (1.0 + _LONGEST_CHORD) * anchor < R:
@@ -74,6 +79,9 @@ def duel(
             A, state = laws.word(law, a, R, state)
             B, state = laws.word(law, b, R, state)
             rounds = min(_walk(schedule, A, B, gap, R, W, rise), last - R)
+            while R + rounds > due:
+                j = int(due - R)
+                due = _see(history, a, b, S_a + bits_set(A & lanes(0, j)), S_b + bits_set(B & lanes(0, j)), due, others)
             S_a += bits_set(A & lanes(0, rounds))
             S_b += bits_set(B & lanes(0, rounds))
             R += rounds
@@ -92,6 +100,15 @@ def duel(
         S_b, state = laws.more_pulls(law, b, S_b, R, k, state)
         R += k
     return R, S_a, S_b, jumps, state
+
+
+@kernel
+def _see(history: History, a: int, b: int, S_a: float, S_b: float, R: int, others: int) -> int:
+    """Keep the state of round R, for a trace; return the next round asked for. All other arms have `others` pulls."""
+    see_arm(history, a, S_a / R, R, others + 2 * R)
+    see_arm(history, b, S_b / R, R, others + 2 * R)
+    keep_state(history, R)
+    return next_asked(history)
 
 
 @kernel

@@ -39,8 +39,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.engine import law as laws
+from rai_sim.engine.history import History, keep_state, next_asked
 from rai_sim.engine.jit import for_words, inlined
-from rai_sim.engine.lucb_rounds import Ranking, compute_bounds
+from rai_sim.engine.lucb_rounds import Ranking, compute_bounds, see_ranked
 from rai_sim.engine.partition import Partition
 from rai_sim.engine.sampling import bits_set, lanes
 from rai_sim.engine.streams import State
@@ -313,7 +314,7 @@ def _longest_stretch(law: Any, s: Ranking, n: int, R: int) -> int:
 
 def _no_rounds(
     law: Any, scale: float, budget: float, worth: float, s: Ranking, part: Partition, k: Challenge, v: int, n: int, R: int, pulls: int,
-    most: int, state: State,
+    most: int, history: History, state: State,
 ) -> tuple[int, int, bool, State]:  # fmt: skip
     return R, pulls, False, state
 
@@ -321,7 +322,7 @@ def _no_rounds(
 @for_words(_no_rounds)
 def run_challenge(
     law: Any, scale: float, budget: float, worth: float, s: Ranking, part: Partition, k: Challenge, v: int, n: int, R: int, pulls: int,
-    most: int, state: State,
+    most: int, history: History, state: State,
 ) -> tuple[int, int, bool, State]:  # fmt: skip
     """Judge rounds R+1, R+2, .. and pull their picks; return the last such round, the pulls after it, whether corridors would take the
     picks much further, and the state. The arms are to be ranked again.
@@ -334,6 +335,9 @@ def run_challenge(
         k.drawn[x] = 0
     number = 1 + (v > 0) + (v < n - 1)
     while True:
+        if next_asked(history) <= R + 1:
+            see_ranked(history, s, n, pulls)
+            keep_state(history, R + 1)
         log_term = math.log(scale * (R + 1) * (R + 1) * (R + 1))
         compute_bounds(s, n, log_term, 1.0)
         J = min(_longest_stretch(law, s, n, R + 1), (most - pulls) // number)

@@ -33,7 +33,8 @@ from rai_sim.engine import law as laws
 from rai_sim.engine import schedule as schedules
 from rai_sim.engine.certificates import Constraints, constrain, longest_jump, pair_budget, sure_rounds
 from rai_sim.engine.duel import WORTH_A_JUMP
-from rai_sim.engine.jit import implements, kernel
+from rai_sim.engine.history import History, keep_state, next_asked, see_arm
+from rai_sim.engine.jit import implements, inlined, kernel
 from rai_sim.engine.lucb_rounds import Ranking
 from rai_sim.engine.partition import Partition
 from rai_sim.engine.ranking import repair
@@ -88,11 +89,11 @@ def _wants(part: Partition, i: int) -> bool:
 @kernel
 def run_in_step(
     law: Any, scale: float, skip_error: float, s: Ranking, counts: NDArray[np.uint8], part: Partition, c: Constraints, n: int, R: int,
-    rounds: int, jumps: int, state: State,
+    rounds: int, pulls: int, history: History, jumps: int, state: State,
 ) -> tuple[int, int, State]:  # fmt: skip
     """Pull all arms for 1 to `rounds` rounds, until one might be settled; return rounds, jumps and state.
 
-    Round R has been judged, settled nobody and has not pulled yet.
+    Round R has been judged, settled nobody and has not pulled yet, after `pulls` pulls in all.
     """
     unit = laws.unit(law)
     t = int(s.taken[0])
@@ -121,17 +122,29 @@ def run_in_step(
             most = min(LANES, rounds - made)
             while k < most and G <= W:
                 until = min(1 + first_suspect(counts, s.order, s.total, n, c, count, k, W, W_end), most)
+                until = min(until, next_asked(history) - R - made)
                 advance(s.order, s.total, n, counts, k, until, s.picks, s.lcb)
                 k = until
                 count, G = constrain(c, s.total, part.open_sizes, n)
                 W = schedules.threshold(schedule, np.float64(R + made + k)) / unit
+                _see(history, s, n, R + made + k, t + made + k, pulls + (made + k) * n)
         else:
             for x in range(n):
                 s.total[x], state = laws.more_pulls(law, s.arm_of[s.order[x]], s.total[x], t + made, k, state)
             repair(s.order, s.total, n, s.picks, s.lcb)
         made += k
+        _see(history, s, n, R + made, t + made, pulls + made * n)
         count, G = constrain(c, s.total, part.open_sizes, n)
     for x in range(n):
         s.taken[x] = np.float64(t + made)
         s.mean[x] = s.total[x] / s.taken[x]
     return made, jumps, state
+
+
+@inlined
+def _see(history: History, s: Ranking, n: int, R: int, t: int, pulls: int) -> None:
+    """Keep the state that round R will judge, for a trace, if it is asked for."""
+    if next_asked(history) <= R:
+        for x in range(n):
+            see_arm(history, s.arm_of[s.order[x]], s.total[x] / t, t, pulls)
+        keep_state(history, R)

@@ -35,6 +35,7 @@ from rai_sim.engine.arm_vectors import (
     next_bits,
     used_up,
 )
+from rai_sim.engine.history import History, keep_state, next_asked, see_arm
 from rai_sim.engine.jit import for_words, inlined, kernel
 from rai_sim.engine.lucb_rounds import Ranking
 from rai_sim.engine.partition import Partition
@@ -181,15 +182,16 @@ def _refill(law: Any, s: Ranking, k: Lanes, empty: np.uint64, first: int, first_
 
 
 def _no_rounds(
-    law: Any, scale: float, s: Ranking, part: Partition, k: Lanes, n: int, R: int, pulls: int, most: int, same_limit: int, state: State
-) -> tuple[int, int, int, State]:
+    law: Any, scale: float, s: Ranking, part: Partition, k: Lanes, n: int, R: int, pulls: int, most: int, same_limit: int,
+    history: History, state: State,
+) -> tuple[int, int, int, State]:  # fmt: skip
     return R, pulls, 0, state
 
 
 @for_words(_no_rounds)
 def run_in_lanes(
     law: Any, scale: float, s: Ranking, part: Partition, k: Lanes, n: int, R: int, pulls: int, most: int, same_limit: int,
-    state: State,
+    history: History, state: State,
 ) -> tuple[int, int, int, State]:  # fmt: skip
     """Judge rounds R+1, R+2, .. and pull their picks; return the last such round, the pulls after it, how often the picks have been the
     same, and the state. The arms are to be ranked again.
@@ -210,6 +212,10 @@ def run_in_lanes(
     _cut(k, clusters, mean, at_mean)
     picks, same, stop = _0, 0, R + int(room)
     while stop > R:
+        if next_asked(history) <= R + 1:
+            for x in range(n):
+                see_arm(history, s.arm_of[k.label[x]], k.values[at_mean + x], int(k.values[first + x]), pulls)
+            keep_state(history, R + 1)
         log_term = _log_term(k, scale, R + 1)
         half_bounds(taken, mean, low, high, log_term)
         if n > ARMS // 2:

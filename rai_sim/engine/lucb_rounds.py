@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.engine.jit import inlined
+from rai_sim.engine.history import History, see_arm
+from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.partition import Partition, settle_arm
 from rai_sim.engine.streams import new_generators
 
@@ -167,6 +168,13 @@ def close_ranks(s: Ranking, n: int, picks: int) -> int:
             s.order[kept], s.mean[kept], s.total[kept], s.taken[kept] = s.order[x], s.mean[x], s.total[x], s.taken[x]
             kept += 1
     return kept
+
+
+@kernel
+def see_ranked(history: History, s: Ranking, n: int, pulls: int) -> None:
+    """Note the ranked arms' states, for a trace, when `pulls` pulls have been made in all."""
+    for x in range(n):
+        see_arm(history, s.arm_of[s.order[x]], s.mean[x], int(s.taken[x]), pulls)
 
 
 @inlined

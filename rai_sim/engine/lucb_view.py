@@ -46,6 +46,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rai_sim.engine.history import History, see_arm
 from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.lucb_rounds import GREATEST, LEAST, STRONGEST, WEAKEST, Ranking
 from rai_sim.engine.partition import Partition
@@ -659,6 +660,14 @@ def note_settled(v: View, s: Ranking, n: int) -> None:
     for x in range(n):
         if s.settled[x]:
             v.gone[s.order[x]] = True
+
+
+@kernel
+def see_cold(history: History, v: View, s: Ranking, pulls: int) -> None:
+    """Note the active arms' states as the view has them, for a trace: those of cold arms are right, the ranking has the others."""
+    for a in range(v.gone.size):
+        if not v.gone[a]:
+            see_arm(history, s.arm_of[a], v.mean[a], int(v.taken[a]), pulls)
 
 
 @kernel

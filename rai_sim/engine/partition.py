@@ -19,7 +19,8 @@ class Partition(NamedTuple):
     required: NDArray[np.int64]  # (m,) r_i
     offset: NDArray[np.int64]  # (m,) where O_i begins among the outputs
     outputs: NDArray[np.int32]  # (sum of r,) the caller's arm indices, cluster after cluster
-    settled: NDArray[np.int64]  # (N,) round in which each arm was settled, 0 while active
+    # (2, N) round in which each arm was settled, 0 while active; then the cluster i it joined, -1 - i where i had all it was asked for
+    settled: NDArray[np.int64]
 
 
 def new_partition(setting: Setting) -> Partition:
@@ -27,7 +28,7 @@ def new_partition(setting: Setting) -> Partition:
     N, m = setting.cluster_of.size, setting.sizes.size
     return Partition(
         np.empty(m, np.int64), np.empty(m, np.int64), setting.required, np.empty(m, np.int64),
-        np.empty(int(setting.required.sum()), np.int32), np.empty(N, np.int64),
+        np.empty(int(setting.required.sum()), np.int32), np.empty((2, N), np.int64),
     )  # fmt: skip
 
 
@@ -42,18 +43,20 @@ def open_partition(part: Partition, sizes: NDArray[np.int64]) -> int:
         missing += part.required[i]
     for j in range(part.outputs.size):
         part.outputs[j] = -1
-    for arm in range(part.settled.size):
-        part.settled[arm] = 0
+    for arm in range(part.settled.shape[1]):
+        part.settled[0, arm] = 0
     return missing
 
 
 @inlined
 def settle_arm(part: Partition, cluster: int, arm: int, round_: int) -> int:
     """Take an arm out of a cluster, into its output if there is room; return how many missing outputs that supplies (0 or 1)."""
-    part.settled[arm] = round_
+    part.settled[0, arm] = round_
     part.open_sizes[cluster] -= 1
     if part.found[cluster] == part.required[cluster]:
+        part.settled[1, arm] = -1 - cluster
         return 0
+    part.settled[1, arm] = cluster
     part.outputs[part.offset[cluster] + part.found[cluster]] = arm
     part.found[cluster] += 1
     return 1
@@ -89,5 +92,5 @@ def record_outcome(block: Block, b: int, part: Partition, cluster_of: NDArray[np
             block.representatives[b, j] = part.outputs[j]
         block.correct[b] = all_correct(part, cluster_of)
     if block.settled.shape[0] > 0:
-        for arm in range(part.settled.size):
-            block.settled[b, arm] = part.settled[arm]
+        for arm in range(part.settled.shape[1]):
+            block.settled[b, 0, arm], block.settled[b, 1, arm] = part.settled[0, arm], part.settled[1, arm]

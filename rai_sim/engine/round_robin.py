@@ -26,6 +26,7 @@ from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.certificates import FIRST_JUMPS, Constraints, constrain, longest_jump, new_constraints, pair_budget, sure_rounds
 from rai_sim.engine.duel import WORTH_A_JUMP, duel
 from rai_sim.engine.faults import MOST_PULLS, NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS, report
+from rai_sim.engine.history import History, keep_state, next_asked, see_arm, traced
 from rai_sim.engine.jit import driver, inlined, kernel
 from rai_sim.engine.partition import (
     Partition,
@@ -82,7 +83,7 @@ def _run_block(
     for b in range(block.pulls.size):
         state = replication_stream(setting.key, first + b, scratch.generators)
         finished, R, pulls = _run_one(
-            law, schedule, merging, setting, quiet, least_budget, scratch, part, constraints, block.fault, state
+            law, schedule, merging, setting, quiet, least_budget, scratch, part, constraints, block.history, block.fault, state
         )
         if block.fault[0] != NONE:
             return
@@ -105,15 +106,15 @@ def quiet_start(law: Any, schedule: Any) -> int:
 @kernel
 def _run_one(
     law: Any, schedule: Any, merging: bool, setting: Setting, quiet: int, least_budget: float, scratch: Scratch, part: Partition,
-    constraints: Constraints, fault: NDArray[np.int64], state: State,
+    constraints: Constraints, history: History, fault: NDArray[np.int64], state: State,
 ) -> tuple[bool, int, int]:  # fmt: skip
     """Run one replication; return whether it finished, its rounds and its pulls."""
     order, total, arm_of = scratch.order, scratch.total, scratch.arm_of
     state = _start(scratch, state)
     n = order.size
     missing = open_partition(part, setting.sizes)
-    every_round, unit = schedules.every_round(schedule), laws.unit(law)
-    R, t, pulls, jumps = 0, 0, 0, 0
+    every_round, unit, tracing = schedules.every_round(schedule), laws.unit(law), traced(history)
+    R, t, pulls, jumps, due = 0, 0, 0, 0, next_asked(history)
     count, G, W, W_end = 0, 0.0, 0.0, 0.0
     budget = -1.0  # of the next jump; negative if it has to be computed anew, as it depends on n
     word_rounds = LANES  # rounds of the drawn words that are over; no words are left at 64
@@ -142,13 +143,14 @@ def _run_one(
                 until = min(1 + quiet, LANES)
             elif G <= W:  # else the arms that are left may be settled in the very next round
                 until = min(1 + first_suspect(scratch.counts, order, total, n, constraints, count, word_rounds, W, W_end), LANES)
-            until = min(until, word_rounds + last - R)
+            until = min(until, word_rounds + min(last, due) - R)
             advance(order, total, n, scratch.counts, word_rounds, until, scratch.spare_order, scratch.spare_total)
             k, word_rounds = until - word_rounds, until
         else:
             k, total[0], total[1], jumps, state = duel(
-                law, schedule, arm_of[order[0]], arm_of[order[1]], total[0], total[1], R, last, setting.skip_error, jumps, state
-            )
+                law, schedule, arm_of[order[0]], arm_of[order[1]], total[0], total[1], R, last, pulls, setting.skip_error, history,
+                jumps, state,
+            )  # fmt: skip
             k -= R
             repair(order, total, n, scratch.spare_order, scratch.spare_total)
         if merging and R == 0 and k > 1:  # round 1 is over, without an event
@@ -158,6 +160,9 @@ def _run_one(
         if every_round:  # else rounds are so long that each is likely to hold an event
             count, G = constrain(constraints, total, part.open_sizes, n)
         event = not every_round or G > W or R == 1
+        if tracing:
+            _see_arms(history, scratch, n, t, pulls, R)
+            due = next_asked(history)
         if event:
             n, supplied = settle_round(scratch, part, n, W, R, merging)
             missing -= supplied
@@ -205,6 +210,13 @@ def _start(scratch: Scratch, state: State) -> State:
     for x in range(scratch.order.size):
         scratch.order[x], scratch.total[x] = x, 0.0
     return state
+
+
+@kernel
+def _see_arms(history: History, scratch: Scratch, n: int, t: int, pulls: int, R: int) -> None:
+    for x in range(n):
+        see_arm(history, scratch.arm_of[scratch.order[x]], scratch.total[x] / t, t, pulls)
+    keep_state(history, R)
 
 
 @kernel

@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rai_sim.engine.blocks import Block, part_of
+from rai_sim.engine.history import no_history
 from rai_sim.engine.streams import STREAM_VERSION
 from rai_sim.experiment import Experiment
 from rai_sim.problem import Problem
@@ -92,7 +93,8 @@ class StudyData:
         starts = [0, *(np.flatnonzero(breaks) + 1).tolist()] if len(index) else []
         whole = Block(
             frame["pulls"].to_numpy(), frame["rounds"].to_numpy(), frame["correct"].to_numpy(), frame["finished"].to_numpy(),
-            representatives=np.empty((len(index), 0), np.int32), settled=np.empty((0, 0), np.int64), fault=np.zeros(0, np.int64),
+            representatives=np.empty((len(index), 0), np.int32), settled=np.empty((0, 2, 0), np.int64), fault=np.zeros(0, np.int64),
+            history=no_history(),
         )  # fmt: skip
         new: list[Rows] = []
         for at, end in zip(starts, [*starts[1:], len(index)], strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import os
@@ -11,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from rai_sim import bounds
+from rai_sim import bounds, html_tables
 from rai_sim.checks import check_count, check_workers
 from rai_sim.result import Result
-from rai_sim.study.aggregate import NOTHING
+from rai_sim.study import tables
+from rai_sim.study.aggregate import NOTHING, bin_edges
 from rai_sim.study.data import StudyData
 from rai_sim.study.stopping import Verdict
 from rai_sim.study.store import StoreWarning
@@ -31,6 +34,8 @@ def _quantile_name(share: float) -> str:
     return f"pulls_q{round(100 * share):02d}" if share < 1.0 else "pulls_most"
 
 
+#: A notebook shows so many tasks.
+_MOST_SHOWN = 50
 #: Columns of `StudyResults.summary`.
 SUMMARY_SCHEMA: dict[str, Any] = {
     "task": pl.String, "instance": pl.String, "parameters": pl.String, "law": pl.String, "n_arms": pl.Int64,
@@ -73,10 +78,23 @@ class StudyResults:
         done, wanted = self.progress()
         return f"StudyResults({str(self.folder)!r}, {len(self.tasks)} tasks, {done:,} of {wanted:,} replications)"
 
+    def _repr_html_(self) -> str:
+        """Return the summary as a table, for notebooks; of many tasks the first ones."""
+        frame = self.summary()
+        rows = [tables.cells(row) for row in frame.head(_MOST_SHOWN).iter_rows(named=True)]
+        more = f"<p>... and {len(frame) - _MOST_SHOWN:,} more tasks; summary() has all</p>" if len(frame) > _MOST_SHOWN else ""
+        return (f"<div><p>{html.escape(tables.how_far(self))}</p>{html_tables.warnings(tables.warnings_of(frame))}"
+                f"{html_tables.table(tables.COLUMNS, rows, left=tables.NAMES)}{more}<p>{html.escape(tables.LEGEND)}</p></div>")
+
     @property
     def folder(self) -> Path:
         """The store's folder."""
         return self._data.store.folder
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether the store has every replication's row, not sums alone."""
+        return self._data.store.keep == "replications"
 
     def _verdict(self, task: Task) -> Verdict:
         pieces = self._data.ledger[task.key]
@@ -192,7 +210,7 @@ class StudyResults:
         >>> results.rows().filter(finished=True).select("replication", "correct").collect().shape
         (5, 2)
         """
-        if self._data.store.keep != "replications":
+        if not self.keeps_rows:
             raise ValueError(f"store {self.folder} keeps aggregates only; run the study with keep='replications' to have rows")
         named = [(task.key, task.instance, task.experiment.algorithm.label, task.experiment.delta, self._verdict(task).replications)
                  for task in self.tasks]
@@ -230,6 +248,38 @@ class StudyResults:
             rows["finished"].to_numpy(), rows["representatives"].list.to_array(width).to_numpy(),
         )  # fmt: skip
 
+    def pulls_distribution(self, task: Task) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return how often each number of pulls was needed by the finished replications of a task.
+
+        Parameters
+        ----------
+        task : Task
+            One of `tasks`.
+
+        Returns
+        -------
+        values : (B,) float64
+            Numbers of pulls, ascending: exact below 512 and where rows are kept, else the middles of bins 0.4 % wide.
+        counts : (B,) int64
+            Replications.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import rai_sim as rai
+        >>> study = rai.Study.grid([rai.table_problem()], [rai.Butterscotch()], [0.01], replications=5)
+        >>> results = study.run(tempfile.mkdtemp())
+        >>> results.pulls_distribution(study.tasks[0])
+        (array([10370.]), array([5]))
+        """
+        if self.keeps_rows:
+            rows = self.rows().filter(pl.col("task") == task.key, pl.col("finished")).select("pulls").collect()
+            values, counts = np.unique(rows["pulls"].to_numpy(), return_counts=True)
+            return values.astype(np.float64), counts.astype(np.int64)
+        seen = self._data.ledger[task.key].total(self._verdict(task).replications)[1] or NOTHING
+        edges = [bin_edges(number) for number in seen.bins.tolist()]
+        return np.array([(low + high) / 2.0 for low, high in edges]), seen.counts
+
     def runs(self) -> list[dict[str, Any]]:
         """Return the records of the runs that made the store, oldest first: versions, processor, parameters, start and end.
 
@@ -250,6 +300,30 @@ class StudyResults:
             except (ValueError, KeyError, TypeError):
                 warnings.warn(f"{path} is passed over: it is no record of a run", StoreWarning, stacklevel=2)
         return sorted(records, key=lambda record: (record["started"], record["run"]))
+
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
+        """Write a report as one page of HTML: what was run, tables, figures, provenance, warnings (see `rai_sim.report`).
+
+        Raises
+        ------
+        ImportError
+            Without matplotlib, the extra `plot`.
+        ValueError
+            If no replication finished.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import rai_sim as rai
+        >>> study = rai.Study.grid([rai.table_problem()], [rai.Vanilla()], [0.1], replications=5)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     study.run(folder).report(Path(folder).with_suffix(".html"))
+        """
+        from rai_sim.report import write_report  # here: figures are slow to load
+
+        write_report(self, Path(path), title=title)
 
     def verify(self, sample: int = 100, *, seed: int | None = None, n_jobs: int | None = 1) -> Verification:
         """Run a random sample of the stored replications again and compare everything that is stored, bit for bit.

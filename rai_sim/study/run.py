@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rai_sim.engine.blocks import Block, part_of
+from rai_sim.engine.blocks import Block, copy_of, part_of
 from rai_sim.experiment import Experiment
 from rai_sim.provenance import environment, now
 from rai_sim.simulate import next_size
@@ -104,7 +104,7 @@ def _outcome(unit: Unit, block: Block | None = None, done: int = 0, seconds: flo
     if block is not None and done:
         whole = block if done == len(block.pulls) else part_of(block, 0, done)
         if 2 * done < len(block.pulls):  # a short part must not keep the whole alive
-            whole = Block._make(array.copy() for array in whole)
+            whole = copy_of(whole)
         rows = Rows(unit.experiment.identity().rpartition(":")[2], unit.start, whole)
     return Outcome(unit.task, unit.start, unit.stop, rows, seconds, error)
 

@@ -13,12 +13,14 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
+
+from rai_sim.files import TEMPORARY, write_atomically
 
 #: Version of the layout, in the marker and in every part.
 FORMAT = 1
@@ -47,7 +49,6 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     },
 }  # fmt: skip
 _PART = re.compile(rf"({'|'.join(SCHEMAS)})-([0-9a-f]{{40}})\.parquet")
-_TEMPORARY = ".writing"
 _ASIDE = ".set-aside"
 
 
@@ -148,7 +149,7 @@ class Store:
             raise self._cannot("be read", error) from error
         for name in names:
             # Who holds the lock knows that nobody is writing: a temporary file is what a process that died has left.
-            if not (name.endswith(".parquet") or (self._lock is not None and name.endswith(_TEMPORARY))):
+            if not (name.endswith(".parquet") or (self._lock is not None and name.endswith(TEMPORARY))):
                 continue
             try:
                 frame, flaw = self._read(name)
@@ -164,7 +165,7 @@ class Store:
     def _read(self, name: str) -> tuple[pl.DataFrame | None, str]:
         """Return a part, or None and what is wrong with it."""
         match = _PART.fullmatch(name)
-        if name.endswith(_TEMPORARY):
+        if name.endswith(TEMPORARY):
             return None, "it was not finished by the process that wrote it"
         if match is None:
             return None, "it was not written by a study"
@@ -254,41 +255,3 @@ class Store:
             raise
         except OSError as error:
             raise self._cannot(f"be written to ({name})", error) from error
-
-
-def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file under a temporary name beside it, flush it to the disk and rename it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "numbers.txt"
-    >>> write_atomically(path, lambda file: file.write(b"1 2 3"))
-    >>> path.read_bytes()
-    b'1 2 3'
-    """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}{_TEMPORARY}")
-    try:
-        with open(temporary, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _flush_folder(path.parent)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make a renaming durable, where the system can."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError:
-        pass
-    finally:
-        os.close(handle)

@@ -1,0 +1,84 @@
+"""What a traced replication leaves behind: the state of every arm, at rounds asked for and when an arm is settled.
+
+Kernels write it where they know the state anyway: after a check, at the end of a jump, or in the middle of a word of rounds that is drawn.
+So a traced replication draws what it draws without. A round that is asked for but jumped over is stood for by the first one after it
+at which the kernel stopped. Where nothing is traced the arrays are empty, and a kernel pays a comparison.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rai_sim.engine.jit import inlined, kernel
+
+#: A round that is never reached, and to which a word of rounds can be added.
+NEVER = (1 << 62) + (1 << 61)
+#: Cells of `History.cursor`: the next round asked for, and how many states are kept.
+_NEXT, _KEPT = 0, 1
+
+
+class History(NamedTuple):
+    """Room for the states of one replication; K rounds asked for, N arms by the caller's index."""
+
+    asked: NDArray[np.int64]  # (K + 1,) ascending, the last NEVER
+    cursor: NDArray[np.int64]  # (2,)
+    rounds: NDArray[np.int64]  # (K,) of each state
+    pulls: NDArray[np.int64]  # (K + 1, 2, N) of each arm; of all arms when its state was seen last; the last row as of the last look
+    means: NDArray[np.float64]  # (K + 1, N) empirical, in law units; the last row likewise
+
+
+def new_history(asked: NDArray[np.int64], arms: int) -> History:
+    """Allocate for one replication; rounds are asked for in ascending order."""
+    K = len(asked)
+    return History(
+        np.append(asked, NEVER).astype(np.int64), np.zeros(2, np.int64), np.zeros(K, np.int64), np.zeros((K + 1, 2, arms), np.int64),
+        np.full((K + 1, arms), np.nan),
+    )  # fmt: skip
+
+
+def no_history() -> History:
+    """Allocate what says that nothing is traced."""
+    return History(np.full(1, NEVER), np.zeros(2, np.int64), np.zeros(0, np.int64), np.zeros((0, 2, 0), np.int64), np.zeros((0, 0)))
+
+
+def states_kept(history: History) -> int:
+    """Return how many states are kept."""
+    return int(history.cursor[_KEPT])
+
+
+@inlined
+def traced(history: History) -> bool:
+    """Whether the replication is traced."""
+    return history.means.shape[0] > 0
+
+
+@inlined
+def next_asked(history: History) -> int:
+    """Return the next round whose state is wanted, NEVER if there is none."""
+    return history.asked[history.cursor[_NEXT]]
+
+
+@inlined
+def see_arm(history: History, arm: int, mean: float, taken: int, pulls: int) -> None:
+    """Note an active arm's state when `pulls` pulls have been made in all."""
+    last = history.rounds.size
+    history.means[last, arm] = mean
+    history.pulls[last, 0, arm], history.pulls[last, 1, arm] = taken, pulls
+
+
+@kernel
+def keep_state(history: History, R: int) -> None:
+    """Keep all arms' states, as noted last, if one is due by round R."""
+    if next_asked(history) > R:
+        return
+    last, row = history.rounds.size, history.cursor[_KEPT]
+    history.rounds[row] = R
+    for arm in range(history.means.shape[1]):
+        history.means[row, arm] = history.means[last, arm]
+        history.pulls[row, 0, arm], history.pulls[row, 1, arm] = history.pulls[last, 0, arm], history.pulls[last, 1, arm]
+    history.cursor[_KEPT] += 1
+    while next_asked(history) <= R:
+        history.cursor[_NEXT] += 1

@@ -1,0 +1,61 @@
+"""Tables and summaries as HTML, for notebooks and reports. Every text is escaped."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a table's cell shows, and what it is sorted by where that is another thing.
+
+    Attributes
+    ----------
+    text : str
+        Shown.
+    key : float or str, optional
+        Sorted by; the text itself when None.
+    warn : bool
+        Whether the cell is shown as a warning.
+    """
+
+    text: str
+    key: float | str | None = None
+    warn: bool = False
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str | Cell]], left: int = 1, classes: str = "") -> str:
+    """Return an HTML table; the first `left` columns are flush left, the others right.
+
+    Examples
+    --------
+    >>> table(["name", "pulls"], [["a < b", Cell("1,000", 1000)]])
+    '<table><thead>...<td style="text-align:left">a &lt; b</td><td style="text-align:right" data-key="1000">1,000</td></tr></tbody></table>'
+    """
+    def style(column: int) -> str:
+        return f'style="text-align:{"left" if column < left else "right"}"'
+
+    def cell(column: int, content: str | Cell) -> str:
+        given = Cell(content) if isinstance(content, str) else content
+        key = "" if given.key is None else f' data-key="{html.escape(str(given.key))}"'
+        warn = ' class="warn"' if given.warn else ""
+        return f"<td {style(column)}{key}{warn}>{html.escape(given.text)}</td>"
+
+    head = "".join(f"<th {style(i)}>{html.escape(name)}</th>" for i, name in enumerate(columns))
+    body = "".join(f"<tr>{''.join(cell(i, content) for i, content in enumerate(row))}</tr>" for row in rows)
+    named = f' class="{html.escape(classes)}"' if classes else ""
+    return f"<table{named}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def warnings(sentences: Iterable[str]) -> str:
+    """Return sentences as warnings that stand out, without a style sheet too; nothing for none.
+
+    Examples
+    --------
+    >>> warnings(["the error rate lies above delta"])
+    '<p class="warning" style="..."><b>WARNING:</b> the error rate lies above delta</p>'
+    """
+    style = "color:#7a1f00;background:#fff1e8;border-left:4px solid #d55e00;padding:.3em .6em;margin:.4em 0"
+    return "".join(f'<p class="warning" style="{style}"><b>WARNING:</b> {html.escape(text)}</p>' for text in sentences)

@@ -1,0 +1,67 @@
+"""A study's summary as a table: one row a task, for terminals, notebooks and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from rai_sim.html_tables import Cell
+from rai_sim.summary import number, percent
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rai_sim.study.results import StudyResults
+
+COLUMNS = (
+    "instance", "algorithm", "delta", "replications", "mean pulls", "95 % interval", "+-", "errors", "95 % interval", "lower", "upper",
+)  # fmt: skip
+#: How many of the columns are names.
+NAMES = 2
+LEGEND = "+-: half-width of the interval over the mean; lower: Theorem 1 (asymptotic), upper: with probability 1 - delta"
+
+
+def cells(row: dict[str, Any]) -> list[Cell]:
+    """Return the cells of a row of `StudyResults.summary`; of one whose error rate lies above delta, the rate warns."""
+    def some(name: str, form: Callable[[float], str]) -> Cell:
+        value = row[name]
+        return Cell("n/a" if value is None else str(form(value)), value)
+
+    def interval(low: str, high: str, form: Callable[[float], str], warn: bool = False) -> Cell:
+        ends = [some(name, form).text for name in (low, high)]
+        return Cell(" to ".join(ends), row[low], warn)
+
+    exceeds = bool(row["error_exceeds_delta"])
+    rate = some("error_rate", percent)
+    return [
+        Cell(row["instance"]), Cell(row["algorithm"]), Cell(f"{row['delta']:g}", row["delta"]),
+        Cell(f"{row['replications']:,}", row["replications"]), some("pulls_mean", number),
+        interval("pulls_mean_low_95", "pulls_mean_high_95", number), some("relative_half_width_95", percent),
+        Cell(rate.text, rate.key, exceeds), interval("error_rate_low_95", "error_rate_high_95", percent, exceeds),
+        some("lower_bound_pulls", number), some("upper_bound_pulls", number),
+    ]  # fmt: skip
+
+
+def warnings_of(frame: pl.DataFrame) -> list[str]:
+    """Return what a reader of a summary must know before using it, one sentence each; usually nothing."""
+    import polars as pl
+
+    said = [f"{row['instance']}, {row['algorithm']}, delta {row['delta']:g}: the error rate lies above delta: {row['errors']:,} of "
+            f"{row['finished']:,} outputs are wrong, 95 % interval {percent(row['error_rate_low_95'])} to "
+            f"{percent(row['error_rate_high_95'])}"
+            for row in frame.filter("error_exceeds_delta").iter_rows(named=True)]
+    short = frame.filter(pl.col("complete") & ~pl.col("precision_reached"))
+    if len(short):
+        said.append(f"{len(short)} tasks stopped short of the precision, the first is {short['instance'][0]}, {short['algorithm'][0]}, "
+                    f"delta {short['delta'][0]:g}: at most_replications, or as no replication finished")
+    capped = int((frame["replications"] - frame["finished"]).sum())
+    if capped:
+        said.append(f"{capped:,} replications stopped at their cap of pulls; the statistics are over the finished ones, so means are "
+                    "biased low")
+    return said
+
+
+def how_far(results: StudyResults) -> str:
+    """Return in words how much of what was wanted is there."""
+    done, wanted = results.progress()
+    return f"{done:,} of {wanted:,} replications of {len(results.tasks)} tasks are in {results.folder}"
