@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from rai_sim import bounds as bounds
@@ -27,8 +28,13 @@ from rai_sim.result import Result as Result
 from rai_sim.result import Summary as Summary
 from rai_sim.simulate import SimulationInterrupted as SimulationInterrupted
 from rai_sim.simulate import simulate as simulate
+from rai_sim.trace import Event as Event
+from rai_sim.trace import Trace as Trace
+from rai_sim.trace import arm_pulls as arm_pulls
+from rai_sim.trace import trace as trace
 
 if TYPE_CHECKING:
+    from rai_sim import plotting as plotting
     from rai_sim.study import StoreError as StoreError
     from rai_sim.study import StoreWarning as StoreWarning
     from rai_sim.study import Study as Study
@@ -44,14 +50,16 @@ _STUDY_NAMES = ("StoreError", "StoreWarning", "Study", "StudyFailed", "StudyInte
 
 
 def __getattr__(name: str) -> Any:
-    """Load what belongs to studies on first use."""
+    """Load what belongs to studies, and figures, on first use."""
     if name in _STUDY_NAMES:
         from rai_sim import study
 
         return getattr(study, name)
+    if name == "plotting":  # needs matplotlib, which is an extra
+        return importlib.import_module("rai_sim.plotting")
     raise AttributeError(f"module 'rai_sim' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    """Return the public names, those of studies included."""
-    return sorted({*globals(), *_STUDY_NAMES})
+    """Return the public names, those that are loaded on first use included."""
+    return sorted({*globals(), *_STUDY_NAMES, "plotting"})

@@ -40,7 +40,7 @@ from rai_sim.simulate import SimulationInterrupted, simulate
 _VARIANTS = ("vanilla", "vanilla:merging=false", "butterscotch", "butterscotch:merging=false", "lucb")
 _SKIP_ERROR = 1e-12
 #: Arguments of the library, besides those of laws, whose options have the same name, and those with another.
-_SAME_NAMES = ("clusters", "required", "instance", "delta", "replications", "seed", "max_pulls", "skip_error")
+_SAME_NAMES = ("clusters", "required", "instance", "delta", "replications", "replication", "seed", "max_pulls", "skip_error")
 _OTHER_NAMES = {"n_jobs": "jobs", "task": "table-task", "arms": "law"}
 #: Examples by argument, with which `warmup` builds two arms of any law that takes no other.
 _EXAMPLES: dict[str, Any] = {
@@ -230,6 +230,90 @@ def study(
 
 
 @app.command()
+@takes_problem
+def trace(
+    problem_options: dict[str, Any],
+    algorithm: Annotated[str, typer.Option(help=f"known, with defaults: {describe_algorithms()}")] = "vanilla",
+    delta: Delta = 0.01,
+    seed: Annotated[int, _whole("seed of all streams")] = 0,
+    replication: Annotated[int, _whole("index of the replication")] = 0,
+    max_pulls: Annotated[int | None, _whole("give the replication up at so many pulls; default: never")] = None,
+    skip_error: Annotated[float, _real("total variation that skipping rounds may cost")] = _SKIP_ERROR,
+    plot: Annotated[Path | None, typer.Option(help="draw the trace into a .png, .svg or .pdf file", show_default=False)] = None,
+    json: Json = False,
+) -> None:
+    """Print the events of one replication, whose numbers are those of `run`: when arms are settled and clusters merged."""
+    from rai_sim import cli_figures
+    from rai_sim.trace import trace as trace_replication
+
+    problem, chosen = build_problem(problem_options), parse_algorithm(algorithm)
+    kind = None
+    if plot is not None:
+        kind = cli_figures.kind_of(plot)
+        import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is run
+    numbers: dict[str, Any] = {"delta": delta, "seed": seed, "replication": replication, "max_pulls": max_pulls, "skip_error": skip_error}
+    found = trace_replication(problem, chosen, **numbers)
+    if plot is not None and kind is not None:
+        cli_figures.write_trace(found, plot, kind)
+    again = _again("trace", **problem_options, algorithm=algorithm, **numbers)
+    if json:
+        _show(tables.json_text(cli_figures.trace_document(found, rerun=again)))
+    else:
+        notes = [f"the same again: {again}"]
+        _show(cli_figures.trace_text(found, notes if plot is None else [f"drawn into {plot}", *notes]))
+
+
+_STUDY = typer.Argument(help="a study's folder, or its TOML file", metavar="STUDY", show_default=False)
+
+
+@app.command()
+def plot(
+    study: Annotated[Path, _STUDY],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="folder for the figures; default: the study's name with .figures",
+                                                show_default=False)] = None,
+    kind: Annotated[str, typer.Option("--format", help="png, svg or pdf")] = "png",
+    store: Annotated[Path | None, typer.Option(help=_FOLDER, show_default=False)] = None,
+) -> None:
+    """Draw the figures that suit what varies in a study, each into a file."""
+    from rai_sim import cli_figures, cli_study
+
+    if kind not in cli_figures.KINDS:
+        raise BadInput(f"--format {kind} is no kind of figure; choose {', '.join(cli_figures.KINDS)}")
+    folder = study.with_suffix(".figures") if output is None else output
+    if folder.exists() and not folder.is_dir():
+        raise BadInput(f"--output {folder} is a file; give a folder")
+    cli_figures.check_parent(folder, "--output")
+    import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is read
+
+    with cli_study.warnings_in_a_line():
+        results, _ = cli_figures.study_at(study, store)
+        for line in cli_figures.write_figures(results, folder, kind):
+            _show(line)
+
+
+@app.command()
+def report(
+    study: Annotated[Path, _STUDY],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="the page; default: the study's name with .html",
+                                                show_default=False)] = None,
+    title: Annotated[str | None, typer.Option(help="the page's title; default: the study's name", show_default=False)] = None,
+    store: Annotated[Path | None, typer.Option(help=_FOLDER, show_default=False)] = None,
+) -> None:
+    """Write a study's report: one HTML page with tables, figures, provenance and warnings, complete without a network."""
+    from rai_sim import cli_figures, cli_study
+
+    path = study.with_suffix(".html") if output is None else output
+    cli_figures.check_file(path, "--output")
+    import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is read
+    from rai_sim.report import write_report
+
+    with cli_study.warnings_in_a_line():
+        results, definition = cli_figures.study_at(study, store)
+        write_report(results, path, title=study.stem if title is None else title, definition=definition)
+    _show(f"{path}")
+
+
+@app.command()
 def warmup() -> None:
     """Compile, or load from the cache, all kernels."""
     began = time.perf_counter()
@@ -292,7 +376,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(str(error))
     except (TypeError, ValueError, OverflowError) as error:
         return _complain(_in_options(str(error)))
-    except OSError as error:  # a study's folder that cannot be used
+    except (OSError, ImportError) as error:  # a study's folder that cannot be used, an extra that is not installed
         return _complain(str(error))
     except MemoryError as error:
         return _complain(f"not enough memory: {error}; ask for fewer --replications")

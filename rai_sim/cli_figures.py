@@ -1,0 +1,122 @@
+"""The commands `trace`, `plot` and `report`: what one looks at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rai_sim.cli_parsing import BadInput
+from rai_sim.cli_tables import text_table
+from rai_sim.files import write_atomically
+from rai_sim.summary import json_safe
+from rai_sim.trace import Trace, event_cells
+
+if TYPE_CHECKING:
+    from rai_sim.study import StudyResults
+
+#: Kinds of files that figures are written as.
+KINDS = ("png", "svg", "pdf")
+#: A table of events stops after so many; JSON has them all.
+_MOST_EVENTS = 200
+
+
+def kind_of(path: Path, option: str = "--plot") -> str:
+    """Return the kind of file that a name asks for; refuse what cannot be written before anything is run."""
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in KINDS:
+        raise BadInput(f"{option} {path} does not end in {', '.join(f'.{known}' for known in KINDS)}; give a name that does")
+    check_file(path, option)
+    return kind
+
+
+def check_file(path: Path, option: str) -> None:
+    """Refuse a file's name that cannot be written to."""
+    if path.is_dir():
+        raise BadInput(f"{option} {path} is a folder; give the name of a file")
+    check_parent(path, option)
+
+
+def check_parent(path: Path, option: str) -> None:
+    """Refuse a name in a folder that is not there."""
+    if not path.parent.is_dir():
+        raise BadInput(f"{option} {path}: there is no folder {path.parent}; make it first")
+
+
+def trace_text(trace: Trace, notes: list[str]) -> str:
+    """Return the events as a table."""
+    rows = [("round", "pulls", "arm's mean", "radius", "arm's pulls", "event")]
+    for event in trace.events[:_MOST_EVENTS]:
+        words, mean, radius, arm_pulls = event_cells(trace.problem, event)
+        rows.append((f"{event.round:,}", f"{event.pulls:,}", mean, radius, arm_pulls, words))
+    # The last column is text of any length.
+    width = max(len(row[-1]) for row in rows)
+    lines = text_table([(*row[:-1], row[-1].ljust(width)) for row in rows], left=0)
+    if len(trace.events) > _MOST_EVENTS:
+        lines.append(f"... and {len(trace.events) - _MOST_EVENTS:,} more events; --json lists all")
+    return "\n".join([trace.headline(), "", *lines, "", *notes])
+
+
+def trace_document(trace: Trace, **more: Any) -> dict[str, Any]:
+    """Return what `trace --json` prints: the result, all events and the states."""
+    run = trace.result
+    return {
+        "algorithm": trace.algorithm.label, "delta": run.delta, "seed": run.seed, "replication": trace.replication,
+        "pulls": int(run.pulls[0]), "rounds": int(run.rounds[0]), "finished": bool(run.finished[0]), "correct": bool(run.correct[0]),
+        "representatives": run.representatives[0].tolist(), "experiment": run.experiment.identity(), **more,
+        "events": json_safe(trace.events_frame().to_dicts()),
+        "states": {
+            "rounds": trace.rounds.tolist(), "pulls": trace.pulls.tolist(), "means": json_safe(trace.means.tolist()),
+            "radii": json_safe(trace.radii.tolist()), "arm_pulls": trace.arm_pulls.tolist(), "active": trace.active.tolist(),
+        },
+    }  # fmt: skip
+
+
+def write_trace(trace: Trace, path: Path, kind: str) -> None:
+    """Draw a trace into a file."""
+    from rai_sim import plotting
+    from rai_sim.plotting.choice import figure_bytes
+    from rai_sim.plotting.style import house_style, own_axes
+    from rai_sim.plotting.traces import SIZE
+
+    with house_style():
+        _write(path, figure_bytes(plotting.trace(trace, own_axes(SIZE)), kind))
+
+
+def study_at(place: Path, store: Path | None) -> tuple[StudyResults, str | None]:
+    """Return the results of a study given by its folder or its TOML file, and the file's text.
+
+    Raises
+    ------
+    StoreError, StudyFileError
+        If the folder is no store, or the file is no study's.
+    """
+    from rai_sim.study import Study, open_study
+    from rai_sim.study.file import store_of
+
+    if place.is_dir():
+        if store is not None:
+            raise BadInput(f"--store {store} has no meaning with the folder {place}; leave it out, or give the study's file")
+        return open_study(place), None
+    study = Study.from_toml(place)
+    folder = store_of(place) if store is None else store
+    if not folder.is_dir():
+        raise BadInput(f"{place}: there is no folder {folder} with its results; run rai-sim study {place} first")
+    return study.results(folder), place.read_text(encoding="utf-8")
+
+
+def write_figures(results: StudyResults, folder: Path, kind: str) -> list[str]:
+    """Draw a study's figures into a folder, made if there is none; return a line for each."""
+    from rai_sim.plotting.choice import choose, render
+
+    drawings = choose(results)
+    folder.mkdir(exist_ok=True)
+    lines = []
+    for drawing in drawings:
+        path = folder / f"{drawing.name}.{kind}"
+        _write(path, render(drawing, kind))
+        lines.append(f"{path}  {drawing.caption}")
+    return lines
+
+
+def _write(path: Path, picture: bytes) -> None:
+    write_atomically(path, lambda file: file.write(picture))

@@ -1,0 +1,93 @@
+"""How two algorithms compare: the ratio of their mean pulls, with an interval."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from rai_sim.result import Result
+from rai_sim.summary import student_quantile
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A ratio of mean pulls.
+
+    Attributes
+    ----------
+    value : float
+        Mean pulls of the one over those of the other.
+    low, high : float
+        Its 95 % interval.
+    replications : int
+        Pairs of finished replications; of unpaired means the smaller number of finished replications.
+    paired : bool
+        Whether the interval knows how the two vary together; if not, it holds however they do.
+    """
+
+    value: float
+    low: float
+    high: float
+    replications: int
+    paired: bool
+
+    def __str__(self) -> str:
+        """Return ratio and interval."""
+        return f"{self.value:.4g} (95 % interval {self.low:.4g} to {self.high:.4g})"
+
+
+def paired_ratio(one: Result, other: Result) -> Ratio:
+    """Return the ratio of mean pulls of two results over the replications that finished in both.
+
+    The interval is Student's for the logarithm of the ratio, whose variance follows from those of both means and from their covariance over
+    replications of equal index (the delta method).
+
+    Parameters
+    ----------
+    one, other : Result
+        Two algorithms, say, on one problem.
+
+    Raises
+    ------
+    ValueError
+        If fewer than two replications finished in both.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> problem = rai.table_problem(task=4)
+    >>> one, other = (rai.simulate(problem, algorithm, replications=200, seed=0) for algorithm in (rai.Butterscotch(), rai.Vanilla()))
+    >>> ratio = paired_ratio(one, other)
+    >>> bool(ratio.low < one.pulls.mean() / other.pulls.mean() < ratio.high)
+    True
+    """
+    _, a, b = np.intersect1d(one.replication_index, other.replication_index, assume_unique=True, return_indices=True)
+    both = one.finished[a] & other.finished[b]
+    x, y = one.pulls[a][both].astype(np.float64), other.pulls[b][both].astype(np.float64)
+    n = len(x)
+    if n < 2:
+        raise ValueError(f"results have {n} finished replications in common; simulate at least two with the same indices")
+    # The logarithm of a mean moves by the relative error: pairs of x / mean - y / mean have its variance, covariance included.
+    spread = float(np.std(x / x.mean() - y / y.mean(), ddof=1)) / math.sqrt(n)
+    return _ratio(float(x.mean() / y.mean()), spread, n, True)
+
+
+def ratio_of_means(mean: float, standard_error: float, finished: int, other: tuple[float, float, int]) -> Ratio:
+    """Return the ratio of two means of which only mean, standard error and number of replications are known.
+
+    Nothing is known of their covariance, so the relative standard errors are added: the interval is the widest that any dependence needs.
+
+    Examples
+    --------
+    >>> print(ratio_of_means(2_000.0, 10.0, 400, (1_000.0, 5.0, 400)))
+    2 (95 % interval 1.961 to 2.04)
+    """
+    other_mean, other_error, other_finished = other
+    return _ratio(mean / other_mean, standard_error / mean + other_error / other_mean, min(finished, other_finished), False)
+
+
+def _ratio(value: float, spread: float, n: int, paired: bool) -> Ratio:
+    margin = math.exp(student_quantile(n) * spread)
+    return Ratio(value, value / margin, value * margin, n, paired)

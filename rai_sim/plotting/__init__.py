@@ -1,0 +1,17 @@
+"""Figures of traces, results and studies; needs matplotlib (the extra `plot`).
+
+Every function takes `ax`, the axes to draw into, makes new ones in a pyplot figure if it is None, and returns them. Nothing needs a screen.
+"""
+
+try:
+    import matplotlib as _matplotlib  # noqa: F401
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] != "matplotlib":
+        raise
+    raise ImportError("plots need matplotlib, which is not installed: pip install 'rai_sim[plot]'", name="matplotlib") from None
+
+from rai_sim.plotting.arms import pulls_by_gap as pulls_by_gap
+from rai_sim.plotting.distributions import distribution as distribution
+from rai_sim.plotting.means import mean_pulls as mean_pulls
+from rai_sim.plotting.ratios import ratios as ratios
+from rai_sim.plotting.traces import trace as trace

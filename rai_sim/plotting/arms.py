@@ -1,0 +1,89 @@
+"""What each arm cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rai_sim.checks import check_count
+from rai_sim.plotting.inputs import Results, cases_of, labels_of
+from rai_sim.plotting.style import axes_or_new, finish, log_if_wide, looks
+from rai_sim.summary import student_quantile
+from rai_sim.trace import arm_pulls
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_CURVES = 6
+
+
+def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int = 100) -> Axes:
+    """Draw each arm's mean pulls, with 95 % intervals, against its arm gap.
+
+    Results hold no pulls by arm, so the first finished replications of each experiment are run again (`rai_sim.arm_pulls`).
+
+    Parameters
+    ----------
+    results : Result, sequence or dict of label to Result, or StudyResults that keep rows
+        What to draw, up to 6 experiments on one problem.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure when None.
+    replications : int, default 100
+        How many of each experiment are run again, at most.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes drawn into. An infinite gap, of a problem with a single cluster, is left out.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `results` holds something else, several problems, more than 6 experiments, aggregates only, or no finished replication; or
+        `replications` is no positive integer.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> from matplotlib.figure import Figure
+    >>> result = rai.simulate(rai.table_problem(), rai.LUCB(), replications=20, seed=0)
+    >>> pulls_by_gap(result, Figure().subplots()).get_xlabel()
+    'arm gap'
+    """
+    number = check_count("replications", replications, 1)
+    cases = [case for case in cases_of(results) if case.finished]
+    if not cases:
+        raise ValueError("results has no finished replication; raise max_pulls")
+    if len(cases) > _CURVES:
+        raise ValueError(f"results holds {len(cases)} experiments; a figure shows at most {_CURVES}: choose some")
+    problem = cases[0].experiment.problem
+    if any(case.experiment.problem.identity() != problem.identity() for case in cases):
+        raise ValueError("results is of several problems, whose arms differ; choose experiments on one problem")
+    rows = [case.rows() for case in cases]
+    if any(result is None for result in rows):
+        raise ValueError("results keeps aggregates only, and not which replications finished; run the study with keep='replications'")
+    labels, gaps = labels_of(cases), problem.arm_gaps
+    finite, chosen = np.flatnonzero(np.isfinite(gaps)), looks([case.label for case in cases])
+    keys = [case.label for case in cases] if len(chosen) == len(cases) else labels
+    chosen = chosen if len(chosen) == len(cases) else looks(labels)
+    with axes_or_new(ax) as axes:
+        shown: list[NDArray[np.float64]] = []
+        for label, key, result in zip(labels, keys, rows, strict=True):
+            assert result is not None
+            pulls = arm_pulls(result, number)[:, finite].astype(np.float64)
+            n, mean, look = len(pulls), pulls.mean(axis=0), chosen[key]
+            error = student_quantile(n) * pulls.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.zeros(len(finite))
+            # Where the interval reaches 0 a logarithmic axis would lose the whole bar.
+            down = np.minimum(error, 0.999 * mean)
+            axes.errorbar(gaps[finite], mean, yerr=[down, error], fmt=look.marker, color=look.colour, markersize=6, capsize=2.5,
+                          linewidth=1.2, markerfacecolor="none", markeredgewidth=1.5, label=f"{label} (n = {n})")
+            shown.append(mean)
+        axes.plot([], [], color="0.5", marker="|", markersize=10, linestyle="none", label="bar: 95 % interval of the mean")
+        if np.isfinite(problem.bottleneck_gap):
+            axes.axvline(problem.bottleneck_gap, color="0.35", linestyle=(0, (2, 2)), linewidth=1.0, zorder=0.5, label="bottleneck gap")
+        log_if_wide(axes, "x", gaps[finite], factor=4.0)
+        log_if_wide(axes, "y", np.concatenate(shown) if shown else [], factor=4.0)
+        axes.set(xlabel="arm gap", ylabel="mean pulls of the arm")
+        return finish(axes, "Pulls of each arm")

@@ -1,0 +1,167 @@
+"""What figures are made from: results, several of them, or a study's."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rai_sim.experiment import Experiment
+from rai_sim.plotting.style import short_label
+from rai_sim.result import Result
+from rai_sim.summary import upper_bound
+
+if TYPE_CHECKING:
+    from rai_sim.study import StudyResults, Task
+
+#: What most functions take; cases are what they make of it.
+Results: TypeAlias = "Result | Sequence[Result] | Sequence[Case] | Mapping[str, Result] | StudyResults"
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One experiment with what was found: the numbers a figure is drawn from.
+
+    Attributes
+    ----------
+    experiment : Experiment
+        What was run.
+    instance : str
+        Name of the instance; empty for bare results.
+    label : str
+        Given by the caller, else the algorithm's name.
+    parameters : mapping
+        What the instance was made from.
+    finished : int
+        Replications.
+    mean, low, high : float
+        Of pulls, with its 95 % interval; NaN where there are too few.
+    """
+
+    experiment: Experiment
+    instance: str
+    label: str
+    finished: int
+    mean: float
+    standard_error: float
+    low: float
+    high: float
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    result: Result | None = None
+    study: tuple[StudyResults, Task] | None = None
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm's name with its unusual options."""
+        return short_label(self.experiment.algorithm)
+
+    @property
+    def upper(self) -> tuple[str | None, float | None]:
+        """The theorem that bounds the pulls from above, and its bound."""
+        e = self.experiment
+        return upper_bound(e.problem, e.algorithm, e.delta)
+
+    def distribution(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return numbers of pulls, ascending, and how many finished replications took them."""
+        if self.result is not None:
+            values, counts = np.unique(self.result.pulls[self.result.finished], return_counts=True)
+            return values.astype(np.float64), counts.astype(np.int64)
+        assert self.study is not None
+        results, task = self.study
+        return results.pulls_distribution(task)
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether single replications are known, not aggregates alone."""
+        return self.study is None or self.study[0].keeps_rows
+
+    def rows(self) -> Result | None:
+        """Return the replications; None where a study keeps aggregates only."""
+        if self.result is not None or self.study is None:
+            return self.result
+        results, task = self.study
+        return results.result(task) if results.keeps_rows else None
+
+
+def cases_of(results: Results) -> list[Case]:
+    """Return the experiments of results, of a mapping of labels to results, or of a study.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is something else, or empty.
+    """
+    remedy = "give a Result, a list of them, a dict of label to Result, or the results of a study"
+    if isinstance(results, Result):
+        return [_case_of_result(results, short_label(results.algorithm))]
+    if _is_study(results):
+        found = list(_cases_of_study(results))
+        if not found:
+            raise ValueError(f"results has no finished replication in {results.folder}; run the study first")
+        return found
+    labelled: list[tuple[str, Result | Case]]
+    if isinstance(results, Mapping):
+        labelled = [(str(label), result) for label, result in results.items()]
+    elif isinstance(results, Sequence) and not isinstance(results, str):
+        labelled = [("", result) for result in results]
+    else:
+        raise TypeError(f"results is of type {type(results).__name__}; {remedy}")
+    if not labelled:
+        raise ValueError(f"results is empty; {remedy}")
+    cases = []
+    for label, result in labelled:
+        if isinstance(result, Result):
+            cases.append(_case_of_result(result, label or short_label(result.algorithm)))
+        elif isinstance(result, Case):
+            cases.append(result)
+        else:
+            raise TypeError(f"results holds something of type {type(result).__name__}; {remedy}")
+    return cases
+
+
+def _is_study(results: object) -> TypeGuard[StudyResults]:
+    """Whether these are a study's results; if so, frames have been loaded already, else they need not be."""
+    module = sys.modules.get("rai_sim.study.results")
+    return module is not None and isinstance(results, module.StudyResults)
+
+
+def _case_of_result(result: Result, label: str) -> Case:
+    s = result.summary()
+    return Case(result.experiment, "", label, s.finished, s.mean, s.standard_error, *s.interval, result=result)
+
+
+def _cases_of_study(results: StudyResults) -> Iterator[Case]:
+    """Yield the tasks of which at least one replication finished."""
+    def some(value: float | None) -> float:
+        return math.nan if value is None else float(value)
+
+    for task, row in zip(results.tasks, results.summary().iter_rows(named=True), strict=True):
+        if row["finished"]:
+            yield Case(
+                task.experiment, task.instance, short_label(task.experiment.algorithm), row["finished"], some(row["pulls_mean"]),
+                some(row["pulls_standard_error"]), some(row["pulls_mean_low_95"]), some(row["pulls_mean_high_95"]),
+                task.parameters, study=(results, task),
+            )  # fmt: skip
+
+
+def labels_of(cases: Sequence[Case]) -> list[str]:
+    """Return a label for each case: its own, and what else tells it from the others: instance, error probability, seed."""
+    labels = [case.label for case in cases]
+    for differs in ("instance", "delta", "seed"):
+        if len(set(labels)) == len(labels):
+            break
+        values = [_value(case, differs) for case in cases]
+        if len(set(values)) > 1:
+            labels = [f"{label}, {value}" if value else label for label, value in zip(labels, values, strict=True)]
+    return labels
+
+
+def _value(case: Case, what: str) -> str:
+    if what == "instance":
+        return case.instance
+    return f"δ = {case.experiment.delta:g}" if what == "delta" else f"seed {case.experiment.seed}"

@@ -1,0 +1,181 @@
+"""Mean pulls against what was varied, with the theory's bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rai_sim import bounds as theory
+from rai_sim.plotting.inputs import Case, Results, cases_of
+from rai_sim.plotting.style import Look, axes_or_new, finish, log_if_wide, looks_of_lines
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Lines in one figure, at most.
+_LINES = 10
+_AXES = {"delta": "error probability δ", "n": "number of arms N", "gap": "bottleneck gap"}
+
+
+def mean_pulls(results: Results, ax: Axes | None = None, *, against: str = "delta", bounds: bool = True) -> Axes:
+    """Draw mean pulls with 95 % intervals against delta, the number of arms, the gap, or a parameter of the instances.
+
+    There is a line for each algorithm, and for each value of what else differs.
+
+    Parameters
+    ----------
+    results : Result, sequence or dict of label to Result, or StudyResults
+        What to draw, a point each.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure when None.
+    against : str, default "delta"
+        "delta"; "n", the number of arms; "gap", the bottleneck gap; or a numeric parameter of a study's instances. What makes a problem
+        harder lies to the right: delta and gap fall along the axis.
+    bounds : bool, default True
+        Whether to draw the lower bound of the mean (Theorem 1, asymptotic) and the algorithms' upper bounds (Theorems 2 and 3, which a
+        replication exceeds with probability at most delta).
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes drawn into.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `results` holds something else, `against` is no parameter of all instances, a point has two values, or there are
+        more than 10 lines.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> from matplotlib.figure import Figure
+    >>> runs = [rai.simulate(rai.table_problem(), rai.Vanilla(), delta=delta, replications=50, seed=0) for delta in (0.1, 0.01)]
+    >>> mean_pulls(runs, Figure().subplots(), against="delta").get_ylabel()
+    'mean pulls'
+    """
+    if not isinstance(bounds, bool):
+        raise TypeError(f"bounds is {bounds!r}; it must be True or False")
+    cases = [case for case in cases_of(results) if case.finished]
+    if not cases:
+        raise ValueError("results has no finished replication; raise max_pulls")
+    lines = _lines(cases, against)
+    with axes_or_new(ax) as axes:
+        falling, xs = against in ("delta", "gap"), [abscissa(case, against) for case in cases]
+        chosen = looks_of_lines({label: points[0].label for label, points in lines.items()})
+        for label, points in lines.items():
+            _draw_line(axes, label, sorted(points, key=lambda case: abscissa(case, against)), against, chosen[label])
+        axes.fill_between([], [], color="0.6", alpha=0.4, linewidth=0, label="band: 95 % interval of the mean")
+        if bounds:
+            _draw_bounds(axes, lines, against, chosen)
+        log_if_wide(axes, "x", xs, factor=4.0)
+        log_if_wide(axes, "y", [value for line in axes.get_lines() for value in np.asarray(line.get_ydata(), float)])
+        if falling:
+            axes.invert_xaxis()
+        axes.set(xlabel=_AXES.get(against, against), ylabel="mean pulls")
+        return finish(axes, "Sample complexity")
+
+
+def abscissa(case: Case, against: str) -> float:
+    """Return where a case lies along the axis."""
+    e = case.experiment
+    if against == "delta":
+        return e.delta
+    if against == "gap":
+        return e.problem.bottleneck_gap
+    if against == "n":
+        return float(e.problem.n_arms)
+    value = case.parameters.get(against)
+    if value is None or not _is_number(value):
+        known = sorted(name for name, given in case.parameters.items() if _is_number(given))
+        where = f"instance {case.instance!r}" if case.instance else "a result"
+        raise ValueError(f"against is {against!r}, which {where} has no number for; choose 'delta', 'n', 'gap'"
+                         + (f" or a parameter: {', '.join(known)}" if known else ""))
+    return float(value)
+
+
+def _lines(cases: Sequence[Case], against: str) -> dict[str, list[Case]]:
+    """Return the cases by line: same label, and same value of what else varies."""
+    rest = [_rest(case, against) for case in cases]
+    varying = [name for name in rest[0] if len({one.get(name) for one in rest}) > 1]
+    lines: dict[str, list[Case]] = {}
+    for case, one in zip(cases, rest, strict=True):
+        words = [_word(name, one[name]) for name in varying if one.get(name) is not None]
+        line = lines.setdefault(", ".join([case.label, *words]), [])
+        if any(abscissa(other, against) == abscissa(case, against) for other in line):
+            raise ValueError(f"results has two experiments of {case.label} at {against} = {abscissa(case, against):g}; choose one, "
+                             "or another `against`")
+        line.append(case)
+    if len(lines) > _LINES:
+        raise ValueError(f"results makes {len(lines)} lines against {against!r}; a figure shows at most {_LINES}: choose some")
+    return lines
+
+
+def _word(name: str, value: Any) -> str:
+    if name == "instance":
+        return str(value)
+    return f"{'δ' if name == 'delta' else name} = {value:g}"
+
+
+def _rest(case: Case, against: str) -> dict[str, Any]:
+    """Return what tells lines apart: delta, and the instance's family without what is drawn along the axis."""
+    found: dict[str, Any] = {"instance": family_of(case, against)}
+    if against != "delta":
+        found["delta"] = case.experiment.delta
+        found |= {name: case.parameters[name] for name in swept_parameters(case) if name != against}
+    return found
+
+
+def swept_parameters(case: Case) -> list[str]:
+    """Return the numeric parameters of which a study has several values for the case's family: its instance's name lists them."""
+    return [name for name, value in case.parameters.items() if _is_number(value) and f", {name} = {value}" in case.instance]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def family_of(case: Case, against: str) -> str | None:
+    """Return the instance's name without the swept parameters that its end lists; None where the whole name varies along the axis."""
+    if against == "delta":
+        return case.instance
+    name = case.instance
+    for parameter, value in reversed(list(case.parameters.items())):
+        name = name.removesuffix(f", {parameter} = {value}")
+    return name if case.parameters else None
+
+
+def _draw_line(ax: Axes, label: str, points: Sequence[Case], against: str, look: Look) -> None:
+    x = [abscissa(case, against) for case in points]
+    ax.plot(x, [case.mean for case in points], **look.line_options(), linewidth=1.8, markersize=6, label=label)
+    low, high = [case.low for case in points], [case.high for case in points]
+    if len(points) > 1:
+        ax.fill_between(x, low, high, color=look.colour, alpha=0.22, linewidth=0)
+    else:
+        ax.vlines(x, low, high, color=look.colour, linewidth=1.8)
+
+
+def _draw_bounds(ax: Axes, lines: dict[str, list[Case]], against: str, chosen: dict[str, Look]) -> None:
+    """Draw each different lower bound once, and each line's upper bound in its own colour."""
+    drawn: set[tuple[float, ...]] = set()
+    theorems: set[str] = set()
+    for label, points in lines.items():
+        ordered = sorted(points, key=lambda case: abscissa(case, against))
+        x = [abscissa(case, against) for case in ordered]
+        lower = [theory.lower(case.experiment.problem, case.experiment.delta) for case in ordered]
+        if (key := (*x, *lower)) not in drawn:
+            ax.plot(x, lower, color="0.25", linewidth=1.4, linestyle=(0, (4, 1, 1, 1)), zorder=1.5, marker="" if len(x) > 1 else "_",
+                    label=None if drawn else "lower bound of the mean (Theorem 1, asymptotic)")
+            drawn.add(key)
+        theorem, _ = ordered[0].upper
+        if theorem is not None:
+            upper = [case.upper[1] for case in ordered]
+            algorithm = type(ordered[0].experiment.algorithm).__name__
+            said = f"{theorem} ({algorithm}: at most, with probability 1 − δ)"
+            ax.plot(x, [math.nan if value is None else value for value in upper], color=chosen[label].colour, linewidth=1.0, alpha=0.75,
+                    linestyle=(0, (1, 2)), marker="+" if len(x) > 1 else "_", markersize=7, zorder=1.5,
+                    label=None if said in theorems else said)
+            theorems.add(said)

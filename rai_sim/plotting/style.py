@@ -1,0 +1,172 @@
+"""What all figures share: axes, colours that colour-blind readers and grey prints tell apart, legends.
+
+Colours are those of Okabe and Ito; line styles and marks repeat what they say. Clusters are ordered, so they take an ordered scale from
+dark to light, and line styles besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rai_sim.algorithms.base import Algorithm
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Inches of a figure of its own, without its legend. It is legible in print at this size and on a page as wide as a telephone.
+SIZE = (5.0, 3.3)
+#: Settings of matplotlib under which figures are made.
+SETTINGS: Any = {
+    "font.size": 10.0, "axes.labelsize": 10.0, "axes.titlesize": 10.5, "legend.fontsize": 9.0, "xtick.labelsize": 9.0,
+    "ytick.labelsize": 9.0, "svg.hashsalt": "rai_sim",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the data of one thing are drawn."""
+
+    colour: str
+    marker: str
+    line: Any
+
+    def line_options(self) -> dict[str, Any]:
+        """Return them as matplotlib's `plot` takes them."""
+        return {"color": self.colour, "marker": self.marker, "linestyle": self.line}
+
+
+_LOOKS = (
+    Look("#0072B2", "o", "-"), Look("#D55E00", "s", (0, (6, 2))), Look("#009E73", "^", (0, (1, 1.3))),
+   Look("#CC79A7", "D", (0, (6, 2, 1, 2))), Look("#000000", "v", (0, (3, 1.5))),
+    Look("#E69F00", "P", (0, (10, 2))), Look("#56B4E9", "X", (0, (3, 1, 1, 1, 1, 1))),
+)  # fmt: skip
+_MARKERS = "os^DvPX<>*"
+#: The paper's algorithms look the same in every figure.
+_FIXED = ("Vanilla", "Butterscotch", "LUCB")
+#: Inches of a line of a legend below the axes; and what tells the package's own figures, which have room for one, from a caller's.
+_LEGEND_LINE, _OURS = 0.19, "rai_sim"
+#: Characters of the longest labels of two columns of a legend that fit side by side.
+_TWO_COLUMNS = 50
+_LINES = ("-", (0, (6, 2)), (0, (1, 1.3)), (0, (6, 2, 1, 2)))
+
+
+def looks(labels: Sequence[str]) -> dict[str, Look]:
+    """Return a look for each of some labels: the paper's algorithms have their own, others take what is left, in order.
+
+    Examples
+    --------
+    >>> looks(["LUCB", "mine", "Vanilla"])["Vanilla"].colour
+    '#0072B2'
+    """
+    found = {label: _LOOKS[_FIXED.index(label)] for label in labels if label in _FIXED}
+    free = [look for look in _LOOKS if look not in found.values()] or list(_LOOKS)
+    others = [label for label in dict.fromkeys(labels) if label not in found]
+    return found | {label: free[i % len(free)] for i, label in enumerate(others)}
+
+
+def looks_of_lines(lines: Mapping[str, str]) -> dict[str, Look]:
+    """Return a look for each line, given as label and algorithm: an algorithm's lines share its colour, no two a mark and line style."""
+    own = looks(list(lines.values()))
+    if len(own) == len(lines):
+        return {label: own[algorithm] for label, algorithm in lines.items()}
+    return {label: Look(own[algorithm].colour, _MARKERS[i % len(_MARKERS)], _LOOKS[i % len(_LOOKS)].line)
+            for i, (label, algorithm) in enumerate(lines.items())}
+
+
+def cluster_look(cluster: int, clusters: int) -> tuple[Any, Any]:
+    """Return colour and line style of a cluster, 0 being the best, dark to light."""
+    from matplotlib import colormaps
+
+    return colormaps["viridis"](0.82 * cluster / max(clusters - 1, 1)), _LINES[cluster % len(_LINES)]
+
+
+def short_label(algorithm: Algorithm) -> str:
+    """Return an algorithm's name with those options that are not the defaults.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> short_label(rai.Vanilla()), short_label(rai.Vanilla(merging=False))
+    ('Vanilla', 'Vanilla (merging=False)')
+    """
+    options = [f"{f.name}={getattr(algorithm, f.name)}" for f in fields(algorithm)  # type: ignore[arg-type]  # all are dataclasses
+               if getattr(algorithm, f.name) != f.default]
+    return type(algorithm).__name__ + (f" ({', '.join(options)})" if options else "")
+
+
+@contextmanager
+def house_style() -> Iterator[None]:
+    """Draw with the package's own settings."""
+    from matplotlib import rc_context
+
+    with rc_context(SETTINGS):
+        yield
+
+
+def own_axes(size: tuple[float, float] = SIZE) -> Axes:
+    """Return the axes of a new figure that pyplot does not know of, for files; nothing is shown or kept open."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    figure.set_gid(_OURS)
+    return figure.subplots()
+
+
+@contextmanager
+def axes_or_new(ax: Axes | None, size: tuple[float, float] = SIZE) -> Iterator[Axes]:
+    """Give the axes to draw into; if there are none, new ones in a figure of pyplot, in the package's own style."""
+    if ax is not None:
+        yield ax
+        return
+    from matplotlib import pyplot
+
+    with house_style():
+        figure, new = pyplot.subplots(figsize=size, layout="constrained")
+        figure.set_gid(_OURS)
+        yield new
+
+
+def finish(ax: Axes, title: str = "") -> Axes:
+    """Give axes their frame, grid, title and legend: below them in the package's own figures, else inside."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(True, color="0.88", linewidth=0.6)
+    ax.set_axisbelow(True)
+    if title:
+        ax.set_title(title, loc="left")
+    handles, labels = ax.get_legend_handles_labels()
+    # What bands and bars are is said last.
+    order = sorted(range(len(labels)), key=lambda i: labels[i].startswith(("band:", "bar:")))
+    handles, labels = [handles[i] for i in order], [labels[i] for i in order]
+    figure = ax.get_figure(root=True)
+    if not handles or figure is None:
+        return ax
+    if figure.get_gid() == _OURS:
+        half = (len(labels) + 1) // 2
+        fits = max(map(len, labels[:half])) + max(map(len, labels[half:]), default=0) <= _TWO_COLUMNS
+        columns = 2 if fits else 1
+        figure.legend(handles, labels, loc="outside lower left", ncols=columns, frameon=False, columnspacing=1.2)
+        figure.set_figheight(figure.get_figheight() + _LEGEND_LINE * -(-len(labels) // columns))
+    else:
+        ax.legend(handles, labels, framealpha=0.85)
+    return ax
+
+
+def log_if_wide(ax: Axes, axis: str, values: Any, factor: float = 8.0) -> None:
+    """Make an axis logarithmic if its positive values span more than a factor; over less than two decades with plain numbers."""
+    numbers = np.asarray(values, float)
+    numbers = numbers[np.isfinite(numbers)]
+    if not numbers.size or numbers.min() <= 0.0 or numbers.max() <= factor * numbers.min():
+        return
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    (ax.set_xscale if axis == "x" else ax.set_yscale)("log")
+    if numbers.max() < 100.0 * numbers.min():
+        side = ax.xaxis if axis == "x" else ax.yaxis
+        side.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+        side.set_minor_formatter(NullFormatter())
