@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 #: Lines in one figure, at most.
 _LINES = 10
+_BOUND_MARKERS = "+x1"
 _AXES = {"delta": "error probability δ", "n": "number of arms N", "gap": "bottleneck gap"}
 
 
@@ -71,12 +72,24 @@ def mean_pulls(results: Results, ax: Axes | None = None, *, against: str = "delt
         axes.fill_between([], [], color="0.6", alpha=0.4, linewidth=0, label="band: 95 % interval of the mean")
         if bounds:
             _draw_bounds(axes, lines, against, chosen)
-        log_if_wide(axes, "x", xs, factor=4.0)
+        log_if_wide(axes, "x", xs, factor=1.5 if falling else 4.0)
         log_if_wide(axes, "y", [value for line in axes.get_lines() for value in np.asarray(line.get_ydata(), float)])
+        _mark_values(axes, xs)
         if falling:
             axes.invert_xaxis()
         axes.set(xlabel=_AXES.get(against, against), ylabel="mean pulls")
         return finish(axes, "Sample complexity")
+
+
+def _mark_values(ax: Axes, xs: Sequence[float]) -> None:
+    """Put ticks where the points are, if they are few and far enough from each other."""
+    values = sorted(set(xs))
+    scaled = np.log(values) if ax.get_xscale() == "log" else np.array(values)
+    if 2 <= len(values) <= 6 and np.diff(scaled).min() > 0.12 * (scaled[-1] - scaled[0]):
+        from matplotlib.ticker import NullLocator
+
+        ax.set_xticks(values, [f"{value:,g}" for value in values])
+        ax.xaxis.set_minor_locator(NullLocator())
 
 
 def abscissa(case: Case, against: str) -> float:
@@ -161,7 +174,7 @@ def _draw_line(ax: Axes, label: str, points: Sequence[Case], against: str, look:
 def _draw_bounds(ax: Axes, lines: dict[str, list[Case]], against: str, chosen: dict[str, Look]) -> None:
     """Draw each different lower bound once, and each line's upper bound in its own colour."""
     drawn: set[tuple[float, ...]] = set()
-    theorems: set[str] = set()
+    theorems: dict[str, str] = {}
     for label, points in lines.items():
         ordered = sorted(points, key=lambda case: abscissa(case, against))
         x = [abscissa(case, against) for case in ordered]
@@ -175,7 +188,7 @@ def _draw_bounds(ax: Axes, lines: dict[str, list[Case]], against: str, chosen: d
             upper = [case.upper[1] for case in ordered]
             algorithm = type(ordered[0].experiment.algorithm).__name__
             said = f"{theorem} ({algorithm}: at most, with probability 1 − δ)"
-            ax.plot(x, [math.nan if value is None else value for value in upper], color=chosen[label].colour, linewidth=1.0, alpha=0.75,
-                    linestyle=(0, (1, 2)), marker="+" if len(x) > 1 else "_", markersize=7, zorder=1.5,
-                    label=None if said in theorems else said)
-            theorems.add(said)
+            new = said not in theorems
+            marker = theorems.setdefault(said, _BOUND_MARKERS[len(theorems) % len(_BOUND_MARKERS)])
+            ax.plot(x, [math.nan if value is None else value for value in upper], color=chosen[label].colour, linewidth=1.0,
+                    linestyle=(0, (1, 2)), marker=marker, markersize=6, zorder=1.5, label=said if new else None)

@@ -56,7 +56,7 @@ _LINES = ("-", (0, (6, 2)), (0, (1, 1.3)), (0, (6, 2, 1, 2)))
 
 
 def looks(labels: Sequence[str]) -> dict[str, Look]:
-    """Return a look for each of some labels: the paper's algorithms have their own, others take what is left, in order.
+    """Return a look for each of some labels: the paper's algorithms have their own, others take the rest, in order.
 
     Examples
     --------
@@ -64,7 +64,8 @@ def looks(labels: Sequence[str]) -> dict[str, Look]:
     '#0072B2'
     """
     found = {label: _LOOKS[_FIXED.index(label)] for label in labels if label in _FIXED}
-    free = [look for look in _LOOKS if look not in found.values()] or list(_LOOKS)
+    reserved = _LOOKS[: len(_FIXED)]
+    free = [*_LOOKS[len(_FIXED) :], *(look for look in reserved if look not in found.values())]
     others = [label for label in dict.fromkeys(labels) if label not in found]
     return found | {label: free[i % len(free)] for i, label in enumerate(others)}
 
@@ -128,11 +129,15 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float] = SIZE) -> Iterator[A
     with house_style():
         figure, new = pyplot.subplots(figsize=size, layout="constrained")
         figure.set_gid(_OURS)
-        yield new
+        try:
+            yield new
+        except BaseException:
+            pyplot.close(figure)  # an empty figure helps nobody
+            raise
 
 
 def finish(ax: Axes, title: str = "") -> Axes:
-    """Give axes their frame, grid, title and legend: below them in the package's own figures, else inside."""
+    """Give axes their frame, grid, title and legend: below them, or inside where the caller's figure makes no room."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(True, color="0.88", linewidth=0.6)
     ax.set_axisbelow(True)
@@ -145,15 +150,25 @@ def finish(ax: Axes, title: str = "") -> Axes:
     figure = ax.get_figure(root=True)
     if not handles or figure is None:
         return ax
+    half = (len(labels) + 1) // 2
+    fits = max(map(len, labels[:half])) + max(map(len, labels[half:]), default=0) <= _TWO_COLUMNS
+    columns = 2 if fits else 1
     if figure.get_gid() == _OURS:
-        half = (len(labels) + 1) // 2
-        fits = max(map(len, labels[:half])) + max(map(len, labels[half:]), default=0) <= _TWO_COLUMNS
-        columns = 2 if fits else 1
         figure.legend(handles, labels, loc="outside lower left", ncols=columns, frameon=False, columnspacing=1.2)
         figure.set_figheight(figure.get_figheight() + _LEGEND_LINE * -(-len(labels) // columns))
+    elif figure.get_layout_engine() is not None:  # it makes room
+        ax.legend(handles, labels, loc="upper left", bbox_to_anchor=(0.0, -0.16), frameon=False, ncols=columns, fontsize="small")
     else:
-        ax.legend(handles, labels, framealpha=0.85)
+        ax.legend(handles, labels, framealpha=0.7, fontsize="small")
     return ax
+
+
+def height_of(ax: Axes) -> float:
+    """Return about how many inches high axes will be once legends and titles have taken their room."""
+    figure = ax.get_figure(root=True)
+    if figure is None:
+        return SIZE[1]
+    return float(ax.get_position().height * figure.get_figheight()) * (0.87 if figure.get_gid() == _OURS else 0.65)
 
 
 def log_if_wide(ax: Axes, axis: str, values: Any, factor: float = 8.0) -> None:
@@ -168,5 +183,5 @@ def log_if_wide(ax: Axes, axis: str, values: Any, factor: float = 8.0) -> None:
     if numbers.max() < 100.0 * numbers.min():
         side = ax.xaxis if axis == "x" else ax.yaxis
         side.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+        side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1.0 else f"{value:g}"))
         side.set_minor_formatter(NullFormatter())

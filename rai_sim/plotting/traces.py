@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.checks import check_count
-from rai_sim.plotting.style import axes_or_new, cluster_look, finish, short_label
+from rai_sim.plotting.style import axes_or_new, cluster_look, finish, height_of, short_label
 from rai_sim.trace import Event, Trace
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ _NAMED_ARMS = 12
 _TRIANGLE: dict[str, Any] = {"marker": "<", "markersize": 6, "markeredgecolor": "black", "markeredgewidth": 0.5, "linestyle": "none"}
 #: Clusters that the legend lists one by one.
 _NAMED_CLUSTERS = 4
-#: Least distance of two names, as a share of the figure's height.
-_LINE = 0.042
+#: Least distance of two names in inches.
+_LINE = 0.118
 
 
 def trace(trace: Trace, ax: Axes | None = None, *, most_arms: int = 40) -> Axes:
@@ -163,10 +163,12 @@ class _Drawing:
 
     def _draw_merges(self) -> None:
         label: str | None = "merge"
+        middle = math.sqrt(float(self.trace.pulls[0]) * float(self.trace.result.pulls[0]))
         for pulls, where in self._merges():
-            self.ax.axvline(pulls, color="0.35", linewidth=1.0, linestyle=(0, (2, 2)), zorder=0.5, label=label)
-            self.ax.annotate(where, (pulls, 1.0), xycoords=("data", "axes fraction"), xytext=(3, -3), textcoords="offset points",
-                             rotation=90, va="top", ha="left", fontsize=8, zorder=6,
+            self.ax.axvline(pulls, color="0.35", linewidth=1.0, linestyle=(0, (2, 2)), zorder=0.5, label=label, gid="merge")
+            side, shift = ("left", 3) if pulls < middle else ("right", -3)  # so as to stay inside
+            self.ax.annotate(where, (pulls, 1.0), xycoords=("data", "axes fraction"), xytext=(shift, -3), textcoords="offset points",
+                             rotation=90, va="top", ha=side, fontsize=8, zorder=6,
                              bbox={"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 1.0})
             label = None
 
@@ -195,9 +197,10 @@ class _Drawing:
             ax.plot(1.0, means[arm], color=self._look(arm)[0], clip_on=False, transform=ax.get_yaxis_transform(), zorder=5, **_TRIANGLE)
         ax.plot([], [], color="0.5", label="true mean", **_TRIANGLE)
         named = [arm for arm in order if len(self.arms) <= _NAMED_ARMS or arm in self.representatives]
-        if len(named) > 1.0 / _LINE:
+        line = _LINE / height_of(ax)
+        if len(named) * line > 1.0:
             return
-        heights = _apart(np.array([(means[arm] - low) / (high - low) for arm in named]), _LINE)
+        heights = _apart(np.array([(means[arm] - low) / (high - low) for arm in named]), line)
         for arm, height in zip(named, heights.tolist(), strict=True):
             weight = "bold" if arm in self.representatives else "normal"
             ax.annotate(_cut(self.problem.arms.name(arm)), (1.0, height), xycoords="axes fraction", xytext=(8, 0),
