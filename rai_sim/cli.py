@@ -279,7 +279,7 @@ def plot(
 
     if kind not in cli_figures.KINDS:
         raise BadInput(f"--format {kind} is no kind of figure; choose {', '.join(cli_figures.KINDS)}")
-    folder = study.with_suffix(".figures") if output is None else output
+    folder = cli_figures.beside(study, ".figures") if output is None else output
     if folder.exists() and not folder.is_dir():
         raise BadInput(f"--output {folder} is a file; give a folder")
     cli_figures.check_parent(folder, "--output")
@@ -302,14 +302,14 @@ def report(
     """Write a study's report: one HTML page with tables, figures, provenance and warnings, complete without a network."""
     from rai_sim import cli_figures, cli_study
 
-    path = study.with_suffix(".html") if output is None else output
+    path = cli_figures.beside(study, ".html") if output is None else output
     cli_figures.check_file(path, "--output")
     import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is read
     from rai_sim.report import write_report
 
     with cli_study.warnings_in_a_line():
         results, definition = cli_figures.study_at(study, store)
-        write_report(results, path, title=study.stem if title is None else title, definition=definition)
+        write_report(results, path, title=cli_figures.beside(study, "").name if title is None else title, definition=definition)
     _show(f"{path}")
 
 

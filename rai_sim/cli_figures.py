@@ -82,6 +82,11 @@ def write_trace(trace: Trace, path: Path, kind: str) -> None:
         _write(path, figure_bytes(plotting.trace(trace, own_axes(SIZE)), kind))
 
 
+def beside(study: Path, suffix: str) -> Path:
+    """Return the name of a study's folder or file with another end."""
+    return (study.resolve() if study.name in ("", "..") else study).with_suffix(suffix)
+
+
 def study_at(place: Path, store: Path | None) -> tuple[StudyResults, str | None]:
     """Return the results of a study given by its folder or its TOML file, and the file's text.
 

@@ -1,0 +1,213 @@
+"""The report: complete, true, small, and it works in a browser; what notebooks show."""
+
+import html
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from browser import console, page
+from selenium.webdriver import Chrome, Keys
+from selenium.webdriver.common.by import By
+
+import rai_sim as rai
+from rai_sim.html_tables import Cell, table
+from rai_sim.report import report, write_report
+from rai_sim.study import StudyResults
+
+#: A problem on which the printed LUCB errs in a fifth of its runs.
+WRONG = rai.table_problem(task=2)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
+    """54 tasks: two of them err far more often than delta."""
+    file = tmp_path_factory.mktemp("report") / "fifty.toml"
+    file.write_text("""
+algorithms = ["vanilla", "butterscotch", "lucb"]
+delta = [0.1, 0.01]
+replications = 40
+[[instances]]
+name = "two arms <of & many>"
+family = "evenly_spaced"
+n = 2
+middle = 0.5
+gap = [0.8, 0.7, 0.6, 0.5, 0.4]
+problem = "best_arm"
+[[instances]]
+name = "top"
+family = "evenly_spaced"
+n = [4, 6, 8]
+middle = 0.5
+gap = 0.12
+problem = "top"
+k = 1
+""")
+    gaps = rai.Study.from_toml(file)
+    grid = rai.Study.grid({"table": WRONG}, [rai.LUCB(as_printed=True), rai.Vanilla(), rai.LUCB()], [0.1, 0.01], replications=40)
+    both = rai.Study((*gaps.tasks, *grid.tasks), replications=40)
+    return both.run(file.parent / "store")
+
+
+@pytest.fixture(scope="module")
+def text(study: StudyResults) -> str:
+    """The page."""
+    return report(study, title="Gaps & arms", definition="delta = [0.1, 0.01]  # <both>")
+
+
+@pytest.fixture(scope="module")
+def file(text: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page as a file."""
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_page_is_small_and_asks_for_nothing(study: StudyResults, text: str) -> None:
+    """Below 2 MB for 54 tasks; no address but that of the namespaces of pictures."""
+    assert len(study.tasks) == 54
+    assert len(text.encode()) < 2_000_000
+    sources = re.findall(r'(?:src|href)="([^"]{0,40})', text)
+    assert sources
+    assert all(source.startswith("data:") for source in sources)
+    assert not re.findall(r"https?://", text)
+
+
+def test_the_page_says_what_was_run(study: StudyResults, text: str) -> None:
+    """Title, definition, instances, algorithms, seeds, runs with versions and processor; names are text."""
+    assert "<h1>Gaps &amp; arms</h1>" in text
+    assert "delta = [0.1, 0.01]  # &lt;both&gt;" in text
+    assert "two arms &lt;of &amp; many&gt;, gap = 0.8" in text
+    assert "<of" not in text
+    assert "54 tasks, 2,160 of 2,160 replications" in text
+    for words in ("LUCB(as_printed=True)", "seeds: 0", "skip_error: 1e-12", "replications of each task: 40"):
+        assert words in text
+    record = study.runs()[0]
+    for name in ("rai_sim", "processor", "started"):
+        assert html.escape(str(record[name])) in text
+    assert record["kernels_sha256"] in text
+
+
+def test_error_rates_above_delta_are_warned_of(study: StudyResults, text: str) -> None:
+    """The two tasks of the printed rule, by name, with the interval; nobody else."""
+    frame = study.summary()
+    wrong = frame.filter("error_exceeds_delta")
+    assert len(wrong) >= 1
+    found = re.findall(r'<p class="warning"[^>]*><b>WARNING:</b> ([^<]*)</p>', text)
+    assert len(found) == len(wrong)
+    assert all("LUCB(as_printed=True)" in words and "lies above delta" in words for words in found)
+    assert text.count('<td style="text-align:right" class="warn">lies above delta</td>') == len(wrong)
+
+
+def test_wrong_titles_do_not_become_markup(study: StudyResults) -> None:
+    """A title is text."""
+    assert "<h1>&lt;script&gt;alert(1)&lt;/script&gt;</h1>" in report(study, title="<script>alert(1)</script>")
+
+
+def rows_of(browser: Chrome, number: int, column: int) -> list[str]:
+    """Return a column of a table as shown."""
+    rows = "document.querySelectorAll('table.sorts')[arguments[0]].tBodies[0].rows"
+    return list(browser.execute_script(f"return [...{rows}].map(row => row.cells[arguments[1]].textContent)", number, column))
+
+
+def head(browser: Chrome, number: int, column: int) -> Any:
+    """Return the head of a column."""
+    return browser.find_elements(By.CSS_SELECTOR, "table.sorts")[number].find_elements(By.TAG_NAME, "th")[column]
+
+
+def test_in_a_browser(study: StudyResults, file: Path) -> None:
+    """No console message, all figures loaded and as wide as they should be, the warning visible, tables sort by click and by key."""
+    with page(file) as browser:
+        pictures = browser.find_elements(By.CSS_SELECTOR, "figure img")
+        assert len(pictures) >= 8
+        for picture in pictures:
+            assert browser.execute_script("return arguments[0].complete && arguments[0].naturalWidth > 100", picture)
+            assert picture.get_attribute("alt")
+        assert browser.find_element(By.CSS_SELECTOR, ".warning").is_displayed()
+        means = [row["pulls_mean"] for row in study.summary().iter_rows(named=True)]
+        shown = [f"{mean:,.0f}" if mean >= 1000 else f"{mean:,.1f}" for mean in means]
+        assert rows_of(browser, 1, 4) == shown
+        head(browser, 1, 4).click()
+        assert rows_of(browser, 1, 4) == [shown[i] for i in np.argsort(means, kind="stable")]
+        assert head(browser, 1, 4).get_attribute("aria-sort") == "ascending"
+        head(browser, 1, 4).send_keys(Keys.ENTER)
+        assert rows_of(browser, 1, 4) == [shown[i] for i in np.argsort(-np.array(means), kind="stable")]
+        assert head(browser, 1, 4).get_attribute("aria-sort") == "descending"
+        head(browser, 1, 0).click()
+        names = list(dict.fromkeys(rows_of(browser, 1, 0)))
+        gaps = [f"two arms <of & many>, gap = {gap}" for gap in (0.4, 0.5, 0.6, 0.7, 0.8)]
+        assert names == ["table", "top, n = 4", "top, n = 6", "top, n = 8", *gaps]
+        head(browser, 1, 8).click()  # upper bounds: those without one come last, whichever way
+        assert rows_of(browser, 1, 8)[-1] == "n/a"
+        head(browser, 1, 8).click()
+        assert rows_of(browser, 1, 8)[-1] == "n/a"
+        assert console(browser) == []
+
+
+def test_on_a_telephone(file: Path) -> None:
+    """390 pixels wide: nothing but tables scrolls sideways, figures fill the width."""
+    with page(file, 390) as browser:
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+        for picture in browser.find_elements(By.CSS_SELECTOR, "figure img"):
+            assert 300 <= picture.size["width"] <= 390
+        assert console(browser) == []
+
+
+def test_the_console_check_can_fail(file: Path) -> None:
+    """Negative control: a script that throws is noticed."""
+    broken = file.with_name("broken.html")
+    broken.write_text(file.read_text(encoding="utf-8").replace('"use strict";', '"use strict"; nothing_of_that_name();'), encoding="utf-8")
+    with page(broken) as browser:
+        assert [entry for entry in console(browser) if "nothing_of_that_name" in entry["message"]]
+
+
+def test_writing_replaces_or_leaves_the_file(study: StudyResults, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failure on the way leaves the old page."""
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    monkeypatch.setattr("rai_sim.plotting.choice.render", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        study.report(path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+    monkeypatch.undo()
+    study.report(path, title="new")
+    assert "<h1>new</h1>" in path.read_text(encoding="utf-8")
+
+
+def test_a_study_without_numbers(tmp_path: Path) -> None:
+    """Clear words, nothing written."""
+    results = rai.Study.grid([rai.table_problem()], [rai.LUCB()], [0.1], replications=3, max_pulls=3).run(tmp_path / "store")
+    with pytest.raises(ValueError, match="results has no finished replication"):
+        write_report(results, tmp_path / "report.html")
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_what_notebooks_show(study: StudyResults) -> None:
+    """Result, summary and study as tables with their warnings; texts are escaped."""
+    result = rai.simulate(WRONG, rai.LUCB(as_printed=True), delta=0.01, replications=200, seed=0)
+    for shown in (result._repr_html_(), result.summary()._repr_html_()):
+        assert f"{result.pulls.mean():,.0f}" in shown
+        assert "the error rate lies above delta" in shown
+    shown = study._repr_html_()
+    assert "two arms &lt;of &amp; many&gt;, gap = 0.8" in shown
+    assert "... and 4 more tasks" in shown
+    assert shown.count("<tr>") == 51
+    assert "WARNING" in shown
+    named = rai.best_arm(rai.Bernoulli([0.9, 0.1]).with_names(["<i>A</i>", "B"]))
+    assert "&lt;i&gt;A&lt;/i&gt;" in rai.simulate(named, rai.Vanilla(), replications=5, seed=0)._repr_html_()
+
+
+def test_cells() -> None:
+    """Keys and texts are escaped, warnings marked."""
+    shown = table(["<x>"], [[Cell('"', '"', True)]])
+    assert shown == ('<table><thead><tr><th style="text-align:left">&lt;x&gt;</th></tr></thead><tbody><tr>'
+                     '<td style="text-align:left" data-key="&quot;" class="warn">&quot;</td></tr></tbody></table>')
+
+
+def test_the_records_are_json(text: str) -> None:
+    """Whoever wants the provenance whole can copy it."""
+    record = re.findall(r"<pre>(\[.*?)</pre>", text, re.DOTALL)[-1]
+    assert json.loads(html.unescape(record))[0]["status"] == "finished"
