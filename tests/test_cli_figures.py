@@ -114,7 +114,7 @@ def test_report_writes_a_page(file: Path, capsys: Capture) -> None:
         ("report STUDY -o nowhere/r.html", "there is no folder nowhere; make it first"),
         ("report STUDY --store nowhere", "run rai-sim study"),
         ("report FOLDER --store FOLDER", "--store"),
-        ("report .", "is no store"),
+        ("report .", "is no study's folder"),
     ],
 )
 def test_bad_input(words: str, said: str, file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

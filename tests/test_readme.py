@@ -6,6 +6,7 @@ from pathlib import Path
 import duckdb
 import polars as pl
 import pytest
+from matplotlib import pyplot
 
 import rai_sim as rai
 
@@ -32,7 +33,7 @@ def test_the_file_of_a_study(tmp_path: Path) -> None:
 def test_the_example_in_python_and_sql(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer replications and no bar, else as printed; the query is run by DuckDB."""
     monkeypatch.chdir(tmp_path)
-    example, scan = (block for block in blocks("python") if "table.study" in block)
+    example, scan, pictures = (block for block in blocks("python") if "table.study" in block)
     names: dict[str, object] = {"rai": rai}
     exec(example.replace("10_000", "100").replace("progress=True", "progress=False"), names)
     exec(scan.replace("\nrows.join", "\nfound = rows.join"), names)
@@ -45,3 +46,7 @@ def test_the_example_in_python_and_sql(tmp_path: Path, monkeypatch: pytest.Monke
     assert query is not None
     rows = query.fetchall()
     assert sorted(row[4] for row in rows) == pytest.approx(means.to_list())
+    pyplot.switch_backend("agg")
+    exec(pictures.replace("1000", "50"), names | {"problem": rai.table_problem(task=2)})
+    assert len(pyplot.get_fignums()) == 5
+    pyplot.close("all")
