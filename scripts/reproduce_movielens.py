@@ -40,8 +40,6 @@ TASKS: dict[str, Callable[[Arms], rai.Problem]] = {
 }
 #: A cell's first replication may take so many pulls at first, then ten times as many as long as there is time.
 _FIRST_CAP = 10**7
-#: Okabe and Ito's colours, told apart by the colour-blind; marks and lines tell them apart in grey.
-_LOOKS = {"Vanilla": ("#0072B2", "o", "-"), "Butterscotch": ("#D55E00", "s", "--"), "LUCB": ("#009E73", "^", ":")}
 
 
 @dataclass(frozen=True)
@@ -111,9 +109,8 @@ def _within(problem: rai.Problem, algorithm: Algorithm, replications: int, seed:
 
 def run_all(arms: Arms, sizes: Sequence[int], replications: int, seed: int, jobs: int, seconds: float) -> Iterator[Cell]:
     """Run every task with every number of movies and every algorithm."""
-    for name, algorithm in ALGORITHMS.items():  # compilation is not to count
+    for algorithm in ALGORITHMS.values():  # compilation is not to count
         rai.simulate(rai.best_arm(first_arms(arms, 2)), algorithm, replications=2, seed=0, max_pulls=1000)
-        assert name in _LOOKS
     todo = [(task, n, name) for n in sizes for task in TASKS for name in ALGORITHMS]
     for task, n, name in tqdm(todo, disable=None, unit="cell"):
         yield run_cell(task, first_arms(arms, n), name, replications, seed, jobs, seconds)
@@ -176,14 +173,15 @@ def claims(cells: Sequence[Cell]) -> list[str]:
 
 def draw(cells: Sequence[Cell], title: str, path: Path) -> None:
     """Draw six panels: mean pulls over the number of movies, with 95 % intervals and Theorem 1's lower bound."""
-    import matplotlib
+    from matplotlib.figure import Figure
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+    from rai_sim.plotting.style import looks
 
-    figure, axes = plt.subplots(2, 3, figsize=(10.5, 6.4), sharex=True, layout="constrained")
+    figure = Figure(figsize=(10.5, 6.4), layout="constrained")
+    axes = figure.subplots(2, 3, sharex=True)
     for ax, task in zip(axes.flat, TASKS, strict=True):
-        for name, (colour, mark, line) in _LOOKS.items():
+        for name, look in looks(list(ALGORITHMS)).items():
+            colour, mark, line = look.colour, look.marker, look.line
             mine = [cell for cell in cells if (cell.task, cell.algorithm) == (task, name)]
             # A cell without a mean breaks the line; of one replication there is no interval.
             x, y = [cell.n_arms for cell in mine], [cell.pulls_mean for cell in mine]
@@ -209,7 +207,6 @@ def draw(cells: Sequence[Cell], title: str, path: Path) -> None:
         caption += "; hollow, with an arrow: not done, at least so many pulls"
     figure.suptitle(f"{title}, delta = {DELTA:g}\n{caption}", fontsize=10)
     figure.savefig(path, dpi=150)
-    plt.close(figure)
 
 
 def write_csv(cells: Sequence[Cell], path: Path) -> None:
@@ -240,9 +237,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", default=".", help="folder for NAME.csv and NAME.png; default here")
     options = parser.parse_args(arguments)
     try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        parser.error("matplotlib is missing: pip install 'rai_sim[plot]'")
+        import rai_sim.plotting  # noqa: F401
+    except ImportError as error:
+        parser.error(str(error))
     most = max(options.sizes)
     try:
         sets: dict[str, tuple[str, Arms]] = {}
