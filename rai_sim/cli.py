@@ -287,6 +287,7 @@ def plot(
 
     with cli_study.warnings_in_a_line():
         results, _ = cli_figures.study_at(study, store)
+        cli_figures.check_apart(folder, study, results.folder)
         for line in cli_figures.write_figures(results, folder, kind):
             _show(line)
 
@@ -309,6 +310,7 @@ def report(
 
     with cli_study.warnings_in_a_line():
         results, definition = cli_figures.study_at(study, store)
+        cli_figures.check_apart(path, study, results.folder)
         write_report(results, path, title=cli_figures.beside(study, "").name if title is None else title, definition=definition)
     _show(f"{path}")
 

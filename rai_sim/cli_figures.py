@@ -83,8 +83,18 @@ def write_trace(trace: Trace, path: Path, kind: str) -> None:
 
 
 def beside(study: Path, suffix: str) -> Path:
-    """Return the name of a study's folder or file with another end."""
-    return (study.resolve() if study.name in ("", "..") else study).with_suffix(suffix)
+    """Return the name of a study's folder or file with another end; dots in a name are kept, but for .study and .toml."""
+    place = study.resolve() if study.name in ("", "..") else study
+    name = place.name
+    for known in (".toml", ".study"):
+        name = name.removesuffix(known) or name
+    return place.with_name(name + suffix)
+
+
+def check_apart(output: Path, study: Path, folder: Path) -> None:
+    """Refuse to write over a study's definition or among its results."""
+    if output.resolve() == study.resolve() or folder.resolve() in (output.resolve(), *output.resolve().parents):
+        raise BadInput(f"--output {output} is part of the study; give another name")
 
 
 def study_at(place: Path, store: Path | None) -> tuple[StudyResults, str | None]:

@@ -54,7 +54,7 @@ def summary_text(results: StudyResults) -> str:
     """Return the summary as a table with what a reader must know below it."""
     from rai_sim.study import tables
 
-    frame = results.summary()
+    frame = tables.distinct(results.summary())
     rows = [[cell.text for cell in tables.cells(row)] for row in frame.head(_MOST_ROWS).iter_rows(named=True)]
     lines = text_table([tables.COLUMNS, *rows], left=tables.NAMES)
     if len(frame) > _MOST_ROWS:

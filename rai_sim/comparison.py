@@ -22,16 +22,17 @@ class Ratio:
     low, high : float
         Its 95 % interval.
     replications : int
-        Pairs of finished replications; of unpaired means the smaller number of finished replications.
-    paired : bool
-        Whether the interval knows how the two vary together; if not, it holds however they do.
+        Pairs of finished replications; without pairs the smaller number of finished replications.
+    kind : {"paired", "independent", "any dependence"}
+        What the interval supposes: it knows how the two vary together; that they do not, as with different seeds; or nothing, so that it
+        holds however they do.
     """
 
     value: float
     low: float
     high: float
     replications: int
-    paired: bool
+    kind: str
 
     def __str__(self) -> str:
         """Return ratio and interval."""
@@ -71,13 +72,23 @@ def paired_ratio(one: Result, other: Result) -> Ratio:
         raise ValueError(f"results have {n} finished replications in common; simulate at least two with the same indices")
     # The logarithm of a mean moves by the relative error: pairs of x / mean - y / mean have its variance, covariance included.
     spread = float(np.std(x / x.mean() - y / y.mean(), ddof=1)) / math.sqrt(n)
-    return _ratio(float(x.mean() / y.mean()), spread, n, True)
+    return _ratio(float(x.mean() / y.mean()), spread, n, "paired")
 
 
-def ratio_of_means(mean: float, standard_error: float, finished: int, other: tuple[float, float, int]) -> Ratio:
+def ratio_of_means(
+    mean: float, standard_error: float, finished: int, other: tuple[float, float, int], *, independent: bool = False
+) -> Ratio:
     """Return the ratio of two means of which only mean, standard error and number of replications are known.
 
-    Nothing is known of their covariance, so the relative standard errors are added: the interval is the widest that any dependence needs.
+    Parameters
+    ----------
+    mean, standard_error, finished
+        Of the one; at least two replications.
+    other : (float, float, int)
+        The same of the other.
+    independent : bool, default False
+        Whether the two are known to be independent. If not, the relative standard errors are added: the interval is the widest that any
+        dependence needs.
 
     Examples
     --------
@@ -85,9 +96,11 @@ def ratio_of_means(mean: float, standard_error: float, finished: int, other: tup
     2 (95 % interval 1.961 to 2.04)
     """
     other_mean, other_error, other_finished = other
-    return _ratio(mean / other_mean, standard_error / mean + other_error / other_mean, min(finished, other_finished), False)
+    errors = standard_error / mean, other_error / other_mean
+    spread = math.hypot(*errors) if independent else sum(errors)
+    return _ratio(mean / other_mean, spread, min(finished, other_finished), "independent" if independent else "any dependence")
 
 
-def _ratio(value: float, spread: float, n: int, paired: bool) -> Ratio:
+def _ratio(value: float, spread: float, n: int, kind: str) -> Ratio:
     margin = math.exp(student_quantile(n) * spread)
-    return Ratio(value, value / margin, value * margin, n, paired)
+    return Ratio(value, value / margin, value * margin, n, kind)

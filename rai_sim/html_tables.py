@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ class Cell:
     text : str
         Shown.
     key : float or str, optional
-        Sorted by; the text itself when None.
+        Sorted by; the text itself when None. Empty, or NaN, for a missing value, which is sorted last either way.
     warn : bool
         Whether the cell is shown as a warning.
     """
@@ -39,14 +40,21 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | Cell]], left: in
 
     def cell(column: int, content: str | Cell) -> str:
         given = Cell(content) if isinstance(content, str) else content
-        key = "" if given.key is None else f' data-key="{html.escape(str(given.key))}"'
+        key = "" if given.key is None else f' data-key="{html.escape(_key(given.key))}"'
         warn = ' class="warn"' if given.warn else ""
         return f"<td {style(column)}{key}{warn}>{html.escape(given.text)}</td>"
 
-    head = "".join(f"<th {style(i)}>{html.escape(name)}</th>" for i, name in enumerate(columns))
+    head = "".join(f'<th scope="col" {style(i)}>{html.escape(name)}</th>' for i, name in enumerate(columns))
     body = "".join(f"<tr>{''.join(cell(i, content) for i, content in enumerate(row))}</tr>" for row in rows)
     named = f' class="{html.escape(classes)}"' if classes else ""
     return f"<table{named}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _key(value: float | str) -> str:
+    """Return what a script reads: its own words for infinities, nothing for NaN."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return str(value)
 
 
 def warnings(sentences: Iterable[str]) -> str:

@@ -46,19 +46,19 @@ for (const table of document.querySelectorAll("table.sorts")) {
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => {
     head.tabIndex = 0;
+    head.title = "sort by this column";
     const sort = () => {
       const falling = head.getAttribute("aria-sort") === "ascending";
       heads.forEach(other => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", falling ? "descending" : "ascending");
       const key = row => row.cells[column].dataset.key ?? row.cells[column].textContent;
-      const number = text => text.trim() === "" || text === "n/a" ? NaN : Number(text);
       const rows = [...table.tBodies[0].rows];
-      const numeric = rows.every(row => key(row) === "n/a" || !Number.isNaN(number(key(row))));
+      const numeric = rows.every(row => !Number.isNaN(Number(key(row))));
       const compare = (a, b) => {
-        if (!numeric) return key(a).localeCompare(key(b), undefined, {numeric: true}) * (falling ? -1 : 1);
-        const x = number(key(a)), y = number(key(b));
-        if (Number.isNaN(x) || Number.isNaN(y)) return Number.isNaN(x) - Number.isNaN(y);
-        return (x - y) * (falling ? -1 : 1);
+        const x = key(a), y = key(b);
+        if (x === "" || y === "") return (x === "") - (y === "");
+        if (!numeric) return x.localeCompare(y, undefined, {numeric: true}) * (falling ? -1 : 1);
+        return (Number(x) === Number(y) ? 0 : Number(x) - Number(y)) * (falling ? -1 : 1);
       };
       rows.sort(compare).forEach(row => table.tBodies[0].append(row));
     };
@@ -90,8 +90,6 @@ def report(results: StudyResults, *, title: str | None = None, definition: str |
     ------
     ImportError
         Without matplotlib.
-    ValueError
-        If no replication finished.
 
     Examples
     --------
@@ -104,14 +102,16 @@ def report(results: StudyResults, *, title: str | None = None, definition: str |
     """
     from rai_sim.plotting.choice import choose, render
 
-    frame, named = results.summary(), title if title is not None else results.folder.name
+    summary, named = results.summary(), title if title is not None else results.folder.name
+    frame = tables.distinct(summary)
     listed = _listed(frame)
-    drawings = [(drawing, render(drawing, "svg")) for drawing in choose(results)]
+    finished = int(frame["finished"].sum()) > 0
+    drawings = [(drawing, render(drawing, "svg")) for drawing in choose(results, summary)] if finished else []
     parts = [
         f"<h1>{html.escape(named)}</h1>", f"<p>{html.escape(_in_short(results, frame))}</p>",
         html_tables.warnings(tables.warnings_of(frame)),
         _section("What was run", _what(results, definition)),
-        _section("Figures", f'<div class="figures">{"".join(_figure(drawing, svg) for drawing, svg in drawings)}</div>'),
+        _section("Figures", _figures(drawings)),
         _section("Pulls", _pulls_table(listed) + _left_out(frame, listed)),
         _section("Errors", _errors_table(listed) + _left_out(frame, listed)),
         _section("Provenance", _provenance(results)),
@@ -126,7 +126,7 @@ def _section(head: str, content: str) -> str:
 
 
 def _sorted_table(columns: Sequence[str], rows: Iterable[Sequence[str | Cell]], left: int) -> str:
-    return f'<div class="wide">{html_tables.table(columns, rows, left, "sorts")}</div>'
+    return f'<div class="wide" tabindex="0">{html_tables.table(columns, rows, left, "sorts")}</div>'
 
 
 def _in_short(results: StudyResults, frame: pl.DataFrame) -> str:
@@ -219,10 +219,17 @@ def _verdict(row: dict[str, Any]) -> str:
     return "below delta" if row["error_rate_high_95"] <= row["delta"] else f"up to {percent(row['error_rate_high_95'])} possible"
 
 
+def _figures(drawings: Sequence[tuple[Drawing, bytes]]) -> str:
+    if not drawings:
+        return "<p>No replication finished, so there is nothing to draw.</p>"
+    return f'<div class="figures">{"".join(_figure(drawing, svg) for drawing, svg in drawings)}</div>'
+
+
 def _figure(drawing: Drawing, svg: bytes) -> str:
-    source = "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
+    source, name = "data:image/svg+xml;base64," + base64.b64encode(svg).decode(), html.escape(drawing.name)
     caption = html.escape(drawing.caption)
-    return f'<figure id="{html.escape(drawing.name)}"><img src="{source}" alt="{caption}"><figcaption>{caption}</figcaption></figure>'
+    picture = f'<img src="{source}" alt="figure {name}; its numbers are in the tables">'
+    return f'<figure id="{name}">{picture}<figcaption>{caption}</figcaption></figure>'
 
 
 # Provenance -----------------------------------------------------------------------------------------
@@ -262,8 +269,8 @@ def write_report(results: StudyResults, path: str | Path, *, title: str | None =
 
     Raises
     ------
-    ImportError, ValueError
-        As `report` does.
+    ImportError
+        Without matplotlib.
     OSError
         If the file cannot be written.
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.checks import check_count, short
 from rai_sim.engine.blocks import Block, new_block
+from rai_sim.engine.faults import MOST_PULLS
 from rai_sim.engine.history import new_history, states_kept
 from rai_sim.experiment import Experiment
 from rai_sim.problem import Problem
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Rounds whose states are kept unless rounds are chosen; fewer, but at least _FEWEST, where they would take much memory.
 _ROUNDS, _FEWEST, _MOST_NUMBERS = 200, 20, 4_000_000
+#: A notebook shows so many events.
+_MOST_SHOWN = 200
 
 
 @dataclass(frozen=True)
@@ -126,8 +129,9 @@ class Trace:
 
     @property
     def representatives(self) -> tuple[int, ...]:
-        """The arms that were named so far, in the order in which they were settled; of a capped run there may be some, too."""
-        return tuple(event.arm for event in self.events if event.representative and event.arm is not None)
+        """The arms that were named, grouped by cluster, as in the result; of a capped run those that had been named by then."""
+        named = [(event.clusters[-1], event.arm) for event in self.events if event.representative and event.arm is not None]
+        return tuple(arm for _, arm in sorted(named, key=lambda one: one[0]))
 
     def headline(self) -> str:
         """Return in words what was traced, and how it ended.
@@ -224,8 +228,10 @@ class Trace:
         from rai_sim.html_tables import table  # here: only notebooks need it
 
         columns = ("round", "pulls", "event", "arm's mean", "radius", "arm's pulls")
-        rows = [(f"{e.round:,}", f"{e.pulls:,}", *event_cells(self.problem, e)) for e in self.events]
-        return f"<div><p>{html.escape(self.headline())}</p>{table(columns, rows)}</div>"
+        rows = [(f"{e.round:,}", f"{e.pulls:,}", *event_cells(self.problem, e)) for e in self.events[:_MOST_SHOWN]]
+        left = len(self.events) - len(rows)
+        more = f"<p>... and {left:,} more events; events_frame() has all</p>" if left else ""
+        return f"<div><p>{html.escape(self.headline())}</p>{table(columns, rows, left=0)}{more}</div>"
 
 
 def event_cells(problem: Problem, event: Event) -> tuple[str, str, str, str]:
@@ -304,12 +310,12 @@ def trace_of(experiment: Experiment, replication: int, rounds: NDArray[np.int64]
     if not (block.pulls[0] == result.pulls[0] and block.rounds[0] == result.rounds[0]
             and np.array_equal(block.representatives, result.representatives)):
         raise RuntimeError("tracing changed the replication; this is a defect of rai_sim, please report it")
-    return read_trace(result, block)
+    return read_trace(result, block, rounds)
 
 
-def read_trace(result: Result, block: Block) -> Trace:
-    """Return the trace of a result of one replication from the block that a kernel wrote its history into."""
-    return _Reader(result, block).read()
+def read_trace(result: Result, block: Block, rounds: NDArray[np.int64]) -> Trace:
+    """Return the trace of a result of one replication, with states at some rounds, from the block that a kernel wrote its history into."""
+    return _Reader(result, block).read(rounds)
 
 
 def arm_pulls(result: Result, replications: int = 100) -> NDArray[np.int64]:
@@ -357,15 +363,15 @@ def _check_rounds(rounds: ArrayLike) -> NDArray[np.int64]:
     values = np.asarray(rounds)
     if values.size and values.dtype.kind not in "iu":
         raise TypeError(f"rounds is {short.repr(rounds)}; {remedy}")
-    if values.ndim != 1 or not values.size or values.min() < 1:
-        raise ValueError(f"rounds is {short.repr(rounds)}; {remedy}")
+    if values.ndim != 1 or not values.size or values.min() < 1 or values.max() > MOST_PULLS:
+        raise ValueError(f"rounds is {short.repr(rounds)}; {remedy}, up to 2^62")
     return np.unique(values.astype(np.int64))
 
 
 def _traced(experiment: Experiment, replication: int, rounds: NDArray[np.int64]) -> Block:
-    """Run one replication with its history."""
+    """Run one replication with its history; round 1 is always asked for, as clusters may merge in it."""
     problem = experiment.problem
-    block = new_block(1, sum(problem.required), problem.n_arms, new_history(rounds, problem.n_arms))
+    block = new_block(1, sum(problem.required), problem.n_arms, new_history(np.union1d(rounds, [1]), problem.n_arms))
     run_into(experiment, replication, block)
     return block
 
@@ -378,9 +384,9 @@ class _Reader:
         self.problem, self.algorithm = result.problem, result.algorithm
         self.settled = block.settled[0]
 
-    def read(self) -> Trace:
+    def read(self, chosen: NDArray[np.int64]) -> Trace:
         """Return the trace."""
-        rounds, rows = self._states()
+        rounds, rows = self._states(chosen)
         history, settled_in = self.history, self.settled[0]
         active = (settled_in == 0) | (settled_in >= rounds[:, None])
         origin, unit = self.problem.arms.law_units()
@@ -392,11 +398,13 @@ class _Reader:
             origin + unit * history.means[rows], self._radius(checked, pulls), pulls, active,
         )  # fmt: skip
 
-    def _states(self) -> tuple[NDArray[np.int64], list[int]]:
-        """Return the rounds of the states and their rows; the end of a finished run, seen last, is one of them."""
+    def _states(self, chosen: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[int]]:
+        """Return the rounds and the rows of the states that stand for chosen rounds, and of a finished run's end, which was seen last."""
         kept, end = states_kept(self.history), int(self.result.rounds[0])
-        rounds, rows = self.history.rounds[:kept].tolist(), list(range(kept))
-        if self.result.finished[0] and (not kept or rounds[-1] < end):
+        standing = np.searchsorted(self.history.rounds[:kept], chosen)
+        rows = np.unique(standing[standing < kept]).tolist()
+        rounds = self.history.rounds[rows].tolist()
+        if self.result.finished[0] and (not rounds or rounds[-1] < end):
             rounds.append(end)
             rows.append(len(self.history.rounds))
         return np.array(rounds, np.int64), rows
@@ -431,8 +439,11 @@ class _Reader:
         return events
 
     def _settled_in_order(self) -> list[int]:
-        arms = np.flatnonzero(self.settled[0])
-        return [int(arm) for arm in arms[np.argsort(self.settled[0, arms], kind="stable")]]
+        """Return the settled arms by round, those of one round in the order in which they were named, then by index."""
+        named = self.result.representatives[0].tolist()
+        place = {arm: i for i, arm in enumerate(named)}
+        arms = np.flatnonzero(self.settled[0]).tolist()
+        return sorted(arms, key=lambda arm: (int(self.settled[0, arm]), place.get(arm, len(named))))
 
     def _settlement(self, arm: int, clusters: tuple[int, ...]) -> Event:
         round_, home = self.settled[:, arm].tolist()

@@ -337,7 +337,7 @@ def story_of_kernel(algorithm: Algorithm, instance: Instance, rounds: NDArray[np
         return Story(run, {}, {}, [])
     experiment = Experiment(problem, algorithm, instance.delta, instance.seed, 0.0, instance.max_pulls)
     first = instance.replication
-    told = read_trace(Result(experiment, ((first, first + 1),), *block[:5]), block)
+    told = read_trace(Result(experiment, ((first, first + 1),), *block[:5]), block, rounds)
     seen = {}
     for k, R in enumerate(told.rounds.tolist()):
         active = np.flatnonzero(told.active[k]).tolist()

@@ -9,6 +9,7 @@ import pytest
 from command_line import Capture, document, printed, refused
 
 import rai_sim as rai
+from rai_sim.cli_figures import beside
 
 STUDY = """
 algorithms = ["vanilla", "lucb"]
@@ -97,6 +98,15 @@ def test_report_writes_a_page(file: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize(
+    ("study", "page"),
+    [("gaps.toml", "gaps.html"), ("gaps.study", "gaps.html"), ("delta-0.05", "delta-0.05.html"), ("a.b/delta-0.01", "a.b/delta-0.01.html")],
+)
+def test_default_names_keep_what_tells_studies_apart(study: str, page: str) -> None:
+    """Dots in a folder's name are no suffix."""
+    assert beside(Path(study), ".html") == Path(page)
+
+
+@pytest.mark.parametrize(
     ("words", "said"),
     [
         ("trace --plot t.gif", "--plot t.gif does not end in .png, .svg, .pdf; give a name that does"),
@@ -113,6 +123,9 @@ def test_report_writes_a_page(file: Path, capsys: Capture) -> None:
         ("report STUDY -o .", "--output . is a folder; give the name of a file"),
         ("report STUDY -o nowhere/r.html", "there is no folder nowhere; make it first"),
         ("report STUDY --store nowhere", "run rai-sim study"),
+        ("report STUDY -o STUDY", "is part of the study; give another name"),
+        ("report STUDY -o FOLDER/r.html", "is part of the study; give another name"),
+        ("plot STUDY -o FOLDER/figures", "is part of the study; give another name"),
         ("report FOLDER --store FOLDER", "--store"),
         ("report .", "is no study's folder"),
     ],
@@ -121,7 +134,7 @@ def test_bad_input(words: str, said: str, file: Path, capsys: Capture, monkeypat
     """One line with option, value and remedy; nothing is written."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    words = words.replace("STUDY", f"'{file}'").replace("FOLDER", f"'{file.with_suffix('.study')}'")
+    words = words.replace("STUDY", str(file)).replace("FOLDER", str(file.with_suffix(".study")))
     assert said in refused(capsys, words)
     assert list((tmp_path / "here").iterdir()) == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["gaps.study", "gaps.toml", "here"]

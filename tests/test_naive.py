@@ -112,7 +112,7 @@ def test_merging_frees_arms_of_finished_clusters(
     R = 551 would show, too late.
     """
     outcome = vanilla(constant(1, 0.75, 0.25), 3, (1, 1, 1), (0, 0, 1), 0.1, order=(0, 1, 2), merging=merging)
-    assert outcome == Outcome(sum(counts), 113, (2,), settled, True, counts)
+    assert outcome == Outcome(sum(counts), 113, (2,), settled, True, counts, ((1, 1),) if merging else ())
 
 
 @pytest.mark.parametrize("merging", [True, False])
@@ -138,7 +138,7 @@ def test_merges_chain_within_a_round(merging: bool, settled: dict[int, int]) -> 
     """
     arms = constant(32 / 32, 31 / 32, 30 / 32, 27 / 32)
     outcome = butterscotch(arms, 4, (1, 1, 1, 1), (0, 0, 0, 1), 0.1, order=range(4), merging=merging)
-    assert outcome == Outcome(4 * 3209, 2, (3,), settled, True, (3209,) * 4)
+    assert outcome == Outcome(4 * 3209, 2, (3,), settled, True, (3209,) * 4, ((1, 1), (1, 2)) if merging else ())
 
 
 def test_lucb_pulls_both_of_two_arms_until_their_bounds_part() -> None:

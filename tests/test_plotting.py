@@ -380,6 +380,104 @@ def test_labels_tell_experiments_apart() -> None:
     assert {"loose", "tight"} <= set(legend_of(distribution(named)))
 
 
+def test_capped_runs_are_no_part_of_the_curve() -> None:
+    """A curve ends at the share that finished, and the legend says of how many; means say that they are of finished runs."""
+    problem = rai.table_problem(task=1)
+    capped = rai.simulate(problem, rai.Vanilla(), replications=200, seed=0, max_pulls=4000)
+    share = float(capped.finished.mean())
+    assert 0.05 < share < 0.5
+    ax = distribution(capped)
+    assert float(np.asarray(ax.get_lines()[0].get_ydata(), float)[-1]) == pytest.approx(share)
+    assert f"Vanilla ({round(200 * share)} of 200 finished)" in legend_of(ax)
+    histogram = distribution(capped, kind="histogram")
+    outline: Any = next(patch for patch in histogram.patches if not patch.get_fill())
+    assert float(outline.get_data().values.sum()) == pytest.approx(share)
+    assert "Vanilla, finished runs only" in legend_of(mean_pulls(capped))
+    other = rai.simulate(problem, rai.LUCB(), replications=200, seed=0, max_pulls=4000)
+    assert "LUCB, finished runs only" in legend_of(ratios([capped, other]))
+    assert any("of 200 finished" in label for label in legend_of(pulls_by_gap(capped, replications=5)))
+
+
+def test_ratios_of_other_seeds_are_of_independent_means() -> None:
+    """Seeds that were drawn differ: the comparison is made all the same, and says how."""
+    problem = rai.table_problem()
+    runs = [rai.simulate(problem, rai.Vanilla(), replications=50, seed=0), rai.simulate(problem, rai.LUCB(), replications=50, seed=1)]
+    ax = ratios(runs)
+    assert "bar: 95 % interval (other seeds: independent)" in legend_of(ax)
+    assert float(np.asarray(ax.containers[0][0].get_xdata(), float)[0]) == pytest.approx(runs[1].pulls.mean() / runs[0].pulls.mean())
+
+
+def test_other_problems_are_no_points_of_one_line() -> None:
+    """Tasks that ask for other things differ in more than their gap: a line each."""
+    runs = [rai.simulate(rai.table_problem(task=task), rai.Vanilla(), replications=20, seed=0) for task in (1, 2)]
+    labels = [label for label in legend_of(mean_pulls(runs, against="gap", bounds=False)) if label.startswith("Vanilla")]
+    assert labels == ["Vanilla, Bernoulli, clusters 3,5,2, required 1,0,0", "Vanilla, Bernoulli, clusters 3,5,2, required 3,0,0"]
+
+
+def test_every_experiment_has_a_label_of_its_own() -> None:
+    """Other tasks, seeds, caps; in the end a number."""
+    one = rai.simulate(rai.table_problem(task=1), rai.Vanilla(), replications=9, seed=0)
+    other = rai.simulate(rai.table_problem(task=2), rai.Vanilla(), replications=9, seed=0)
+    capped = rai.simulate(rai.table_problem(task=1), rai.Vanilla(), replications=9, seed=0, max_pulls=10**6)
+    assert legend_of(distribution([one, other]))[:2] == ["Vanilla, r = 1,0,0", "Vanilla, r = 3,0,0"]
+    assert legend_of(distribution([one, capped]))[:2] == ["Vanilla, no cap", "Vanilla, cap 1,000,000"]
+    ax = distribution([one, one])
+    assert legend_of(ax)[:2] == ["Vanilla, no. 1", "Vanilla, no. 2"]
+    assert len({str(line.get_color()) for line in ax.get_lines()}) == 2
+
+
+def test_infinite_gaps_are_refused() -> None:
+    """A single cluster has no gaps to draw against."""
+    single = rai.simulate(rai.Problem(rai.Bernoulli([0.5, 0.4]), (2,), (1,)), rai.Vanilla(), replications=5, seed=0)
+    with pytest.raises(ValueError, match="arm gaps are infinite"):
+        pulls_by_gap(single)
+    with pytest.raises(ValueError, match="single cluster has an infinite one"):
+        mean_pulls(single, against="gap")
+    assert mean_pulls([single, rai.simulate(rai.table_problem(), rai.Vanilla(), replications=5, seed=0)], against="n").get_yscale() == "log"
+
+
+@pytest.mark.parametrize("name", ["cost $5 to $10", r"$\frac$", "_mine", "$", "x" * 150])
+def test_names_are_shown_as_they_are(name: str, tmp_path: Path, runs: list[rai.Result]) -> None:
+    """No formula, no crash, nobody left out of the legend, whatever a name holds; and nothing leaves the page."""
+    ax = distribution({name: runs[0], "other": runs[3]})
+    figure = figure_of(ax)
+    figure.canvas.draw()
+    assert len(legend_of(ax)) == 3
+    assert legend_of(ax)[0].strip().replace("\\$", "$").startswith(name[:50])
+    arms = rai.Bernoulli([0.9, 0.5, 0.1]).with_names([name, "b", "c"])
+    figure_of(draw_trace(rai.trace(rai.best_arm(arms), rai.Vanilla(), 0.1))).canvas.draw()
+    study = rai.Study.grid({name: rai.best_arm(arms)}, [rai.Vanilla(), rai.LUCB()], [0.1, 0.01], replications=5).run(tmp_path / "store")
+    for drawing in choose(study):
+        assert render(drawing, "svg")
+
+
+@pytest.mark.parametrize("max_pulls", [None, 2000])
+def test_titles_stay_inside(max_pulls: int | None) -> None:
+    """However much there is to say."""
+    trace = rai.trace(rai.table_problem(), rai.Vanilla(merging=False), 0.01, 12345, 1000, max_pulls=max_pulls)
+    ax = draw_trace(trace)
+    figure = figure_of(ax)
+    figure.canvas.draw()
+    box = ax.title.get_window_extent() if ax.title.get_text() else ax._left_title.get_window_extent()  # type: ignore[attr-defined]
+    assert box.x1 <= figure.bbox.x1
+
+
+@pytest.mark.parametrize("rounds", [[800], None])
+def test_ticks_do_not_touch(rounds: list[int] | None) -> None:
+    """On short ranges as well; and the axis begins with the first event."""
+    for problem, delta in ((rai.best_arm(rai.Gaussian([30.0, 10.0])), 0.1), (rai.table_problem(task=1), 0.01)):
+        trace = rai.trace(problem, rai.Vanilla(), delta, 0, 3, rounds=rounds)
+        ax = draw_trace(trace)
+        figure = figure_of(ax)
+        figure.canvas.draw()
+        low, high = ax.get_xlim()
+        assert low < min(event.pulls for event in trace.events)
+        shown = [label.get_window_extent() for tick, label in zip(ax.get_xticks(), ax.get_xticklabels(), strict=True)
+                 if label.get_text() and low <= tick <= high]
+        assert shown
+        assert all(left.x1 < right.x0 for left, right in pairwise(sorted(shown, key=lambda box: box.x0)))
+
+
 # Readable by everybody ------------------------------------------------------------------------------
 
 
@@ -483,7 +581,10 @@ def test_a_study_gets_the_figures_that_suit_it(study: StudyResults) -> None:
     gap = next(drawing for drawing in drawings if drawing.name == "pulls-against-gap")
     assert gap.caption.startswith("two arms, δ = 0.01: mean pulls against the bottleneck gap")
     assert "(3 of 5 such figures" in next(drawing.caption for drawing in drawings if drawing.name == "distribution")
-    assert render(gap, "svg") == render(gap, "svg")
+    assert all(render(drawing, "svg") == render(drawing, "svg") for drawing in drawings)
+    with matplotlib.rc_context({"axes.facecolor": "black", "font.size": 30}):
+        dark = render(gap, "svg")
+    assert dark == render(gap, "svg")
     assert render(gap, "png").startswith(b"\x89PNG")
     assert render(gap, "pdf") == render(gap, "pdf")
 

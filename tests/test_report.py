@@ -177,12 +177,45 @@ def test_writing_replaces_or_leaves_the_file(study: StudyResults, tmp_path: Path
     assert "<h1>new</h1>" in path.read_text(encoding="utf-8")
 
 
-def test_a_study_without_numbers(tmp_path: Path) -> None:
-    """Clear words, nothing written."""
+def test_a_study_in_which_nothing_finished(tmp_path: Path) -> None:
+    """Tables and the warning are there all the same; figures say why there are none."""
     results = rai.Study.grid([rai.table_problem()], [rai.LUCB()], [0.1], replications=3, max_pulls=3).run(tmp_path / "store")
-    with pytest.raises(ValueError, match="results has no finished replication"):
-        write_report(results, tmp_path / "report.html")
-    assert not (tmp_path / "report.html").exists()
+    write_report(results, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "3 replications stopped at their cap of pulls" in page
+    assert "No replication finished, so there is nothing to draw." in page
+    assert "none finished" in page
+
+
+def test_missing_and_infinite_values_sort(tmp_path: Path) -> None:
+    """One replication (no interval), none finished, an infinite gap: columns stay numeric, what is missing comes last either way."""
+    problems = {"one cluster": rai.Problem(rai.Bernoulli([0.5, 0.4]), (2,), (1,)), "two": rai.best_arm(rai.Bernoulli([0.9, 0.1])),
+                "three": rai.best_arm(rai.Bernoulli([0.9, 0.5])), "four": rai.best_arm(rai.Bernoulli([0.9, 0.8]))}
+    results = rai.Study.grid(problems, [rai.Vanilla()], [0.1], replications=1, max_pulls=500).run(tmp_path / "store")
+    write_report(results, tmp_path / "report.html")
+    with page(tmp_path / "report.html") as browser:
+        head(browser, 0, 5).click()
+        assert rows_of(browser, 0, 5) == ["0.1", "0.4", "0.8", "inf"]
+        head(browser, 0, 5).click()
+        assert rows_of(browser, 0, 5) == ["inf", "0.8", "0.4", "0.1"]
+        head(browser, 1, 4).click()
+        shown = rows_of(browser, 1, 4)
+        assert shown[-1] == "n/a"
+        assert shown[:-1] == sorted(shown[:-1], key=lambda text: float(text.replace(",", "")))
+        head(browser, 1, 5).click()
+        assert set(rows_of(browser, 1, 5)) == {"n/a to n/a"}
+        assert console(browser) == []
+
+
+def test_seeds_and_caps_are_told_apart(tmp_path: Path) -> None:
+    """Two seeds of one study: tables, warnings and captions name them."""
+    grids = [rai.Study.grid({"x": WRONG}, [rai.LUCB(as_printed=True), rai.Vanilla()], [0.1, 0.01], seed=seed, replications=30)
+             for seed in (1, 2)]
+    both = rai.Study((*grids[0].tasks, *grids[1].tasks), replications=30).run(tmp_path / "store")
+    page = report(both)
+    assert "x, seed 1" in page
+    assert "x, seed 2, δ = 0.01" in page or "x, δ = 0.01, seed 2" in page
+    assert "x, seed 2" in both._repr_html_()
 
 
 def test_what_notebooks_show(study: StudyResults) -> None:
@@ -203,7 +236,7 @@ def test_what_notebooks_show(study: StudyResults) -> None:
 def test_cells() -> None:
     """Keys and texts are escaped, warnings marked."""
     shown = table(["<x>"], [[Cell('"', '"', True)]])
-    assert shown == ('<table><thead><tr><th style="text-align:left">&lt;x&gt;</th></tr></thead><tbody><tr>'
+    assert shown == ('<table><thead><tr><th scope="col" style="text-align:left">&lt;x&gt;</th></tr></thead><tbody><tr>'
                      '<td style="text-align:left" data-key="&quot;" class="warn">&quot;</td></tr></tbody></table>')
 
 

@@ -47,7 +47,7 @@ def test_a_trace_is_simulates_replication(kind: type[Algorithm]) -> None:
         result = rai.simulate(problem, algorithm, replications=1, first_replication=index, **options)
         assert trace.result == result
         check(trace)
-        assert not result.finished[0] or sorted(trace.representatives) == sorted(result.representatives[0].tolist())
+        assert not result.finished[0] or trace.representatives == tuple(result.representatives[0].tolist())
         capped += not result.finished[0]
     assert 10 < capped < 60
 
@@ -171,6 +171,24 @@ def test_a_capped_run_tells_what_it_saw() -> None:
     assert (len(none.rounds), none.events, none.means.shape) == (0, (), (0, 10))
 
 
+@pytest.mark.parametrize("algorithm", [rai.Vanilla(), rai.Butterscotch()], ids=str)
+@pytest.mark.parametrize("rounds", [[2], [100], [2**62], [3, 5, 7]])
+def test_events_do_not_depend_on_the_states_asked_for(algorithm: Algorithm, rounds: list[int]) -> None:
+    """A merge in round 1, when that round's state is not asked for; and no state is there that was not."""
+    problem = rai.Problem(rai.Bernoulli([0.55, 0.54, 0.5, 0.49]), (2, 1, 1), (1, 0, 0))
+    some, all_states = rai.trace(problem, algorithm, rounds=rounds), rai.trace(problem, algorithm)
+    assert some.events == all_states.events
+    assert some.events[0].pulls == (4 if algorithm == rai.Vanilla() else 4 * 920)
+    assert some.rounds[0] >= min(rounds[0], some.result.rounds[0])
+    assert len(some.rounds) <= len(rounds) + 1
+
+
+def test_caps_near_the_largest_count_are_kept() -> None:
+    """LUCB's rounds are counted in integers: two arms stop at 2^61 or just before, not beyond."""
+    result = rai.simulate(rai.best_arm(rai.Bernoulli([0.5 + 1e-8, 0.5])), rai.LUCB(), replications=2, seed=0, max_pulls=2**61)
+    assert (result.pulls <= 2**61).all()
+
+
 def test_frames_and_words() -> None:
     """Frames have every event and every state; the texts name arms."""
     trace = rai.trace(rai.table_problem(2), rai.Vanilla(), 0.01, 0, 3)
@@ -193,6 +211,8 @@ def test_frames_and_words() -> None:
         ({"rounds": [0, 5]}, ValueError, r"rounds is \[0, 5\]; give rounds from 1 on"),
         ({"rounds": []}, ValueError, "rounds is"),
         ({"rounds": [[1], [2]]}, ValueError, "rounds is"),
+        ({"rounds": [2**63]}, ValueError, r"up to 2\^62"),
+        ({"rounds": [2**62 + 1]}, ValueError, r"up to 2\^62"),
         ({"rounds": [1.5]}, TypeError, "rounds is"),
         ({"rounds": "many"}, TypeError, "rounds is 'many'"),
         ({"replication": -1}, ValueError, "replication is -1"),
@@ -234,6 +254,13 @@ def test_a_trace_that_changed_the_numbers_is_an_error(monkeypatch: pytest.Monkey
     monkeypatch.setitem(names, "_traced", lambda experiment, replication, rounds: real(experiment, replication + 1, rounds))
     with pytest.raises(RuntimeError, match="tracing changed the replication"):
         rai.trace(rai.table_problem(), rai.Vanilla())
+
+
+def test_html_of_many_events_is_cut() -> None:
+    """A notebook shows 200."""
+    page = rai.trace(rai.best_arm(rai.Bernoulli(np.linspace(0.9, 0.1, 300))), rai.Butterscotch(), 0.5)._repr_html_()
+    assert page.count("<tr>") == 201
+    assert "... and 100 more events" in page
 
 
 def test_html_of_a_trace_escapes_names() -> None:

@@ -153,7 +153,7 @@ def _run_one(
         settled, supplied, picks = settle_and_choose(s, part, n, R, as_printed)
         missing -= supplied
         if traced(history) and (settled > 0 or next_asked(history) <= R):
-            if cold > 0:
+            if cold > 0 and (next_asked(history) <= R or missing == 0):
                 see_cold(history, view, s, pulls)
             see_ranked(history, s, n, pulls)
             keep_state(history, R)
@@ -171,7 +171,7 @@ def _run_one(
                 report(fault, TOO_MANY_PULLS, 0, 0)
             return False, R, pulls
         if in_step and settled == 0:
-            rounds = int(min(np.float64((most - pulls) // n), available - s.taken[0]))
+            rounds = _at_most((most - pulls) // n, available - s.taken[0])
             if rounds > 0:
                 k, jumps, state = run_in_step(
                     law, scale, setting.skip_error, s, corridors.counts, part, constraints, n, R, rounds, pulls, history,
@@ -190,7 +190,7 @@ def _run_one(
         same = same + 1 if known and settled == 0 else 0
         if cold == 0 and same >= _SAME_BEFORE_A_TRY:
             k = open_corridors(
-                corridors, s, n, picks, part.open_sizes, as_printed, log_term, unit, R, int(min(room, (most - pulls) // picks))
+                corridors, s, n, picks, part.open_sizes, as_printed, log_term, unit, R, _at_most((most - pulls) // picks, room)
             )
         last_picks = these_picks
         if k > 1:
@@ -228,6 +228,12 @@ def _run_one(
             continue
         mend(s, n)
         last_picks = -1
+
+
+@inlined
+def _at_most(count: int, room: float) -> int:
+    """Return the smaller of the two; counts near 2^62 must not become doubles, which might round them up."""
+    return int(room) if room < count else count
 
 
 @inlined

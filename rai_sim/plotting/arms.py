@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.checks import check_count
-from rai_sim.plotting.inputs import Results, cases_of, labels_of
-from rai_sim.plotting.style import axes_or_new, finish, log_if_wide, looks
+from rai_sim.plotting.inputs import Results, few_cases
+from rai_sim.plotting.style import axes_or_new, finish, log_if_wide
 from rai_sim.summary import student_quantile
 from rai_sim.trace import arm_pulls
 
@@ -36,13 +36,13 @@ def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int 
     Returns
     -------
     matplotlib Axes
-        The axes drawn into. An infinite gap, of a problem with a single cluster, is left out.
+        The axes drawn into.
 
     Raises
     ------
     TypeError, ValueError
-        If `results` holds something else, several problems, more than 6 experiments, aggregates only, or no finished replication; or
-        `replications` is no positive integer.
+        If `results` holds something else, several problems, one with a single cluster (gaps are infinite), more than 6 experiments,
+        aggregates only, or no finished replication; or `replications` is no positive integer.
 
     Examples
     --------
@@ -53,37 +53,31 @@ def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int 
     'arm gap'
     """
     number = check_count("replications", replications, 1)
-    cases = [case for case in cases_of(results) if case.finished]
-    if not cases:
-        raise ValueError("results has no finished replication; raise max_pulls")
-    if len(cases) > _CURVES:
-        raise ValueError(f"results holds {len(cases)} experiments; a figure shows at most {_CURVES}: choose some")
-    problem = cases[0].experiment.problem
-    if any(case.experiment.problem.identity() != problem.identity() for case in cases):
+    chosen = few_cases(results, _CURVES)
+    problem = chosen[0][0].experiment.problem
+    if any(case.experiment.problem.identity() != problem.identity() for case, _, _ in chosen):
         raise ValueError("results is of several problems, whose arms differ; choose experiments on one problem")
-    rows = [case.rows() for case in cases]
+    if not np.isfinite(problem.bottleneck_gap):
+        raise ValueError("results is of a problem with a single cluster, whose arm gaps are infinite; there is nothing to draw against")
+    rows = [case.rows() for case, _, _ in chosen]
     if any(result is None for result in rows):
         raise ValueError("results keeps aggregates only, and not which replications finished; run the study with keep='replications'")
-    labels, gaps = labels_of(cases), problem.arm_gaps
-    finite, chosen = np.flatnonzero(np.isfinite(gaps)), looks([case.label for case in cases])
-    keys = [case.label for case in cases] if len(chosen) == len(cases) else labels
-    chosen = chosen if len(chosen) == len(cases) else looks(labels)
+    gaps = problem.arm_gaps
     with axes_or_new(ax) as axes:
         shown: list[NDArray[np.float64]] = []
-        for label, key, result in zip(labels, keys, rows, strict=True):
+        for (_, label, look), result in zip(chosen, rows, strict=True):
             assert result is not None
-            pulls = arm_pulls(result, number)[:, finite].astype(np.float64)
-            n, mean, look = len(pulls), pulls.mean(axis=0), chosen[key]
-            error = student_quantile(n) * pulls.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.zeros(len(finite))
+            pulls = arm_pulls(result, number).astype(np.float64)
+            n, mean = len(pulls), pulls.mean(axis=0)
+            error = student_quantile(n) * pulls.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(len(mean), np.nan)
             # Where the interval reaches 0 a logarithmic axis would lose the whole bar.
             down = np.minimum(error, 0.999 * mean)
-            axes.errorbar(gaps[finite], mean, yerr=[down, error], fmt=look.marker, color=look.colour, markersize=6, capsize=2.5,
+            axes.errorbar(gaps, mean, yerr=[down, error], fmt=look.marker, color=look.colour, markersize=6, capsize=2.5,
                           linewidth=1.2, markerfacecolor="none", markeredgewidth=1.5, label=f"{label} (n = {n})")
             shown.append(mean)
         axes.plot([], [], color="0.5", marker="|", markersize=10, linestyle="none", label="bar: 95 % interval of the mean")
-        if np.isfinite(problem.bottleneck_gap):
-            axes.axvline(problem.bottleneck_gap, color="0.35", linestyle=(0, (2, 2)), linewidth=1.0, zorder=0.5, label="bottleneck gap")
-        log_if_wide(axes, "x", gaps[finite], factor=4.0)
-        log_if_wide(axes, "y", np.concatenate(shown) if shown else [], factor=4.0)
+        axes.axvline(problem.bottleneck_gap, color="0.35", linestyle=(0, (2, 2)), linewidth=1.0, zorder=0.5, label="bottleneck gap")
+        log_if_wide(axes, "x", gaps, factor=4.0)
+        log_if_wide(axes, "y", np.concatenate(shown), factor=4.0)
         axes.set(xlabel="arm gap", ylabel="mean pulls of the arm")
         return finish(axes, "Pulls of each arm")

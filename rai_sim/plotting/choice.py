@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import io
+import math
 import re
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from rai_sim.algorithms.lucb import LUCB
 from rai_sim.plotting.arms import pulls_by_gap
 from rai_sim.plotting.distributions import distribution
-from rai_sim.plotting.inputs import Case, cases_of
+from rai_sim.plotting.inputs import Case, cases_of, setting_words
 from rai_sim.plotting.means import abscissa, family_of, mean_pulls, swept_parameters
-from rai_sim.plotting.ratios import ratio_rows, ratios
-from rai_sim.plotting.style import SIZE, house_style, own_axes
-from rai_sim.trace import arm_pulls
+from rai_sim.plotting.ratios import ratio_rows, ratios, size_for
+from rai_sim.plotting.style import SIZE, house_style, own_axes, title_axes
 
 if TYPE_CHECKING:
+    import polars as pl
     from matplotlib.axes import Axes
 
     from rai_sim.study import StudyResults
 
 #: Figures of one kind, at most; lines of one figure; rows of a comparison.
 _MOST, _LINES, _ROWS = 3, 10, 40
-#: Arms are counted in as many replications as take about so many seconds to run again, at most.
-_SECONDS, _REPLICATIONS, _ARMS = 2.0, 100, 500
+#: Pulls are counted by arm in so many replications, of at most so many arms; of LUCB, which looks at most of its rounds, in as many as have
+#: so many pulls together, but at least two.
+_REPLICATIONS, _ARMS, _LUCB_PULLS = 100, 500, 2e7
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,15 @@ class Drawing:
     size: tuple[float, float] = SIZE
 
 
-def choose(results: StudyResults) -> list[Drawing]:
+def choose(results: StudyResults, summary: pl.DataFrame | None = None) -> list[Drawing]:
     """Return the figures that suit a study: means against whatever varies, comparisons, distributions, and pulls by arm.
+
+    Parameters
+    ----------
+    results : StudyResults
+        The study's.
+    summary : polars.DataFrame, optional
+        `results.summary()`, if it has been made.
 
     Raises
     ------
@@ -67,7 +76,7 @@ def choose(results: StudyResults) -> list[Drawing]:
     >>> [drawing.name for drawing in choose(study.run(tempfile.mkdtemp()))]
     ['pulls-against-delta', 'ratios', 'distribution', 'histogram', 'pulls-by-gap']
     """
-    cases = cases_of(results)
+    cases = cases_of(results, summary)
     found = [*_sweeps(cases), *_comparison(cases), *_distributions(cases), *_by_arm(cases)]
     names: dict[str, int] = {}
     numbered = []
@@ -112,26 +121,27 @@ def _sweeps(cases: Sequence[Case]) -> Iterator[Drawing]:
     for against in dict.fromkeys(["delta", *(name for case in cases for name in swept_parameters(case)), *_unnamed(cases)]):
         groups: dict[tuple[Any, ...], list[Case]] = {}
         for case in cases:
-            if against == "delta" or against in swept_parameters(case) or not case.parameters:
+            varied = against == "delta" or against in swept_parameters(case) or not case.parameters
+            if varied and (against != "gap" or math.isfinite(case.experiment.problem.bottleneck_gap)):
                 groups.setdefault(_group(case, against), []).append(case)
         groups = {key: group for key, group in groups.items() if len({abscissa(case, against) for case in group}) > 1}
         shown, more = _some([group if against == "delta" else _smallest_delta(group) for group in groups.values()])
         for group in shown:
             group = _few_lines(group)
             what = {"delta": "the error probability", "n": "the number of arms", "gap": "the bottleneck gap"}.get(against, against)
-            where = _title(group, against)
+            where = _title(group, against, cases)
             caption = f"{where}: mean pulls against {what}, with bounds.{more}"
             yield Drawing(f"pulls-against-{against}", caption, partial(_draw_means, group, against, where))
 
 
 def _draw_means(group: Sequence[Case], against: str, title: str, ax: Axes) -> Axes:
     drawn = mean_pulls(group, ax, against=against)
-    drawn.set_title(title, loc="left")
+    title_axes(drawn, title)
     return drawn
 
 
 def _unnamed(cases: Sequence[Case]) -> list[str]:
-    """Return n or gap if instances made by hand differ in one of them alone."""
+    """Return n and gap if instances made by hand differ in them."""
     by_hand = [case.experiment.problem for case in cases if not case.parameters]
     values: dict[str, set[float]] = {"n": {p.n_arms for p in by_hand}, "gap": {p.bottleneck_gap for p in by_hand}}
     varies = [name for name, different in values.items() if len(different) > 1]
@@ -142,7 +152,8 @@ def _group(case: Case, against: str) -> tuple[Any, ...]:
     """Return what cases of one figure have in common."""
     e = case.experiment
     others = tuple((name, case.parameters[name]) for name in swept_parameters(case) if name != against)
-    return family_of(case, against), others, e.seed, e.skip_error, e.max_pulls
+    problem = e.problem.identity() if against == "delta" else ""
+    return family_of(case, against), problem, others, e.seed, e.skip_error, e.max_pulls
 
 
 def _few_lines(group: list[Case]) -> list[Case]:
@@ -151,12 +162,22 @@ def _few_lines(group: list[Case]) -> list[Case]:
     return [case for case in group if case.label in labels]
 
 
-def _title(group: Sequence[Case], against: str) -> str:
-    words = [family_of(group[0], against) or "all instances"]
+def _title(group: Sequence[Case], against: str, cases: Sequence[Case]) -> str:
+    words = [family_of(group[0], against)]
     if against != "delta":
         words += [f"{name} = {group[0].parameters[name]}" for name in swept_parameters(group[0]) if name != against]
         words.append(f"δ = {group[0].experiment.delta:g}")
-    return ", ".join(words)
+    return ", ".join([*words, *_setting(group[0], cases)])
+
+
+def _setting(case: Case, cases: Sequence[Case]) -> list[str]:
+    """Return a case's seed, cap and skip_error, as far as they vary in the study."""
+    columns = zip(*map(setting_words, cases), strict=True)
+    return [words for words, column in zip(setting_words(case), columns, strict=True) if len(set(column)) > 1]
+
+
+def _where(group: Sequence[Case], cases: Sequence[Case]) -> str:
+    return ", ".join([group[0].instance, f"δ = {group[0].experiment.delta:g}", *_setting(group[0], cases)])
 
 
 def _comparison(cases: Sequence[Case]) -> Iterator[Drawing]:
@@ -174,14 +195,14 @@ def _comparison(cases: Sequence[Case]) -> Iterator[Drawing]:
     if 0 < rows <= _ROWS:
         base = cases[0].label
         caption = f"Mean pulls of each algorithm over those of {base}, same instance and δ.{more}"
-        yield Drawing("ratios", caption, partial(ratios, cases), (SIZE[0], 1.0 + 0.26 * rows))
+        yield Drawing("ratios", caption, partial(ratios, cases), size_for(cases))
 
 
 def _at_smallest_delta(cases: Sequence[Case]) -> list[list[Case]]:
     """Return the cases of each instance at its smallest error probability."""
-    by_instance: dict[tuple[str, str, int], list[Case]] = {}
+    by_instance: dict[tuple[Any, ...], list[Case]] = {}
     for case in cases:
-        by_instance.setdefault((case.instance, case.experiment.problem.identity(), case.experiment.seed), []).append(case)
+        by_instance.setdefault((case.instance, case.experiment.problem.identity(), *setting_words(case)), []).append(case)
     return [_smallest_delta(group) for group in by_instance.values()]
 
 
@@ -194,7 +215,7 @@ def _smallest_delta(group: Sequence[Case]) -> list[Case]:
 def _distributions(cases: Sequence[Case]) -> Iterator[Drawing]:
     shown, more = _some(_at_smallest_delta(cases))
     for group in shown:
-        where = f"{group[0].instance}, δ = {group[0].experiment.delta:g}"
+        where = _where(group, cases)
         few = group[:_LINES]
         yield Drawing("distribution", f"{where}: distribution of pulls.{more}", partial(_draw_distribution, few, "ecdf", where))
         yield Drawing("histogram", f"{where}: histogram of pulls.{more}", partial(_draw_distribution, few, "histogram", where))
@@ -202,33 +223,31 @@ def _distributions(cases: Sequence[Case]) -> Iterator[Drawing]:
 
 def _draw_distribution(group: Sequence[Case], kind: str, title: str, ax: Axes) -> Axes:
     drawn = distribution(group, ax, kind=kind)
-    drawn.set_title(title, loc="left")
+    title_axes(drawn, title)
     return drawn
 
 
 def _by_arm(cases: Sequence[Case]) -> Iterator[Drawing]:
     """Yield pulls by arm for instances of a few arms of which rows are kept."""
-    groups = [group for group in _at_smallest_delta(cases) if 2 < group[0].experiment.problem.n_arms <= _ARMS and group[0].keeps_rows]
+    def suits(case: Case) -> bool:
+        problem = case.experiment.problem
+        return 2 < problem.n_arms <= _ARMS and math.isfinite(problem.bottleneck_gap) and case.keeps_rows
+
+    groups = [group for group in _at_smallest_delta(cases) if suits(group[0])]
     shown, more = _some(groups)
     for group in shown:
-        where = f"{group[0].instance}, δ = {group[0].experiment.delta:g}"
+        where = _where(group, cases)
         caption = f"{where}: pulls of each arm against its gap, in replications that were run again for it.{more}"
         yield Drawing("pulls-by-gap", caption, partial(_draw_by_arm, group[:6], where))
 
 
 def _draw_by_arm(group: Sequence[Case], title: str, ax: Axes) -> Axes:
     drawn = pulls_by_gap(group, ax, replications=_affordable(group))
-    drawn.set_title(title, loc="left")
+    title_axes(drawn, title)
     return drawn
 
 
 def _affordable(group: Sequence[Case]) -> int:
-    """Return how many replications of each case can be run again in a short time."""
-    rows = [result for result in map(Case.rows, group) if result is not None]
-    for result in rows:
-        arm_pulls(result, 1)  # compiles or loads what is missing
-    began = time.perf_counter()
-    for result in rows:
-        arm_pulls(result, 1)
-    each = max(time.perf_counter() - began, 1e-9)
-    return max(2, min(_REPLICATIONS, int(_SECONDS / each)))
+    """Return how many replications of each case are run again: a function of what the study found, not of the machine."""
+    dearest = max((case.mean for case in group if isinstance(case.experiment.algorithm, LUCB)), default=0.0)
+    return max(2, min(_REPLICATIONS, int(_LUCB_PULLS / dearest) if dearest else _REPLICATIONS))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.experiment import Experiment
-from rai_sim.plotting.style import short_label
+from rai_sim.plotting.style import Look, looks, plain, short_label
 from rai_sim.result import Result
 from rai_sim.summary import upper_bound
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from rai_sim.study import StudyResults, Task
 
 #: What most functions take; cases are what they make of it.
@@ -37,15 +39,16 @@ class Case:
         Given by the caller, else the algorithm's name.
     parameters : mapping
         What the instance was made from.
-    finished : int
-        Replications.
-    mean, low, high : float
-        Of pulls, with its 95 % interval; NaN where there are too few.
+    replications, finished : int
+        Replications, and those that max_pulls did not end.
+    mean, standard_error, low, high : float
+        Of pulls of finished replications, with the mean's 95 % interval; NaN where there are too few.
     """
 
     experiment: Experiment
     instance: str
     label: str
+    replications: int
     finished: int
     mean: float
     standard_error: float
@@ -59,6 +62,11 @@ class Case:
     def algorithm(self) -> str:
         """The algorithm's name with its unusual options."""
         return short_label(self.experiment.algorithm)
+
+    @property
+    def note(self) -> str:
+        """What a legend must say of the numbers: how many replications they are of, where some were capped."""
+        return "" if self.finished == self.replications else f" ({self.finished:,} of {self.replications:,} finished)"
 
     @property
     def upper(self) -> tuple[str | None, float | None]:
@@ -88,21 +96,47 @@ class Case:
         return results.result(task) if results.keeps_rows else None
 
 
-def cases_of(results: Results) -> list[Case]:
-    """Return the experiments of results, of a mapping of labels to results, or of a study.
+def cases_of(results: Results, summary: pl.DataFrame | None = None) -> list[Case]:
+    """Return the experiments of which some replication finished: of results, of a mapping of labels to results, or of a study.
+
+    Parameters
+    ----------
+    results
+        What a figure is asked to show.
+    summary : polars.DataFrame, optional
+        A study's summary, if it has been made.
 
     Raises
     ------
     TypeError, ValueError
-        If it is something else, or empty.
+        If it is something else, or empty, or nothing finished.
     """
+    cases = [case for case in _all_cases(results, summary) if case.finished]
+    if not cases:
+        raise ValueError("results has no finished replication; raise max_pulls")
+    return cases
+
+
+def few_cases(results: Results, most: int) -> list[tuple[Case, str, Look]]:
+    """Return `cases_of`, each with a label that tells it from the others and a look; refuse more than a figure shows."""
+    cases = cases_of(results)
+    if len(cases) > most:
+        raise ValueError(f"results holds {len(cases)} experiments; a figure shows at most {most}: choose some")
+    labels = labels_of(cases)
+    # An algorithm keeps its look in all figures, unless it is there twice.
+    keys = [case.label for case in cases] if len({case.label for case in cases}) == len(cases) else labels
+    chosen = looks(keys)
+    return [(case, plain(label + case.note), chosen[key]) for case, label, key in zip(cases, labels, keys, strict=True)]
+
+
+def _all_cases(results: Results, summary: pl.DataFrame | None) -> list[Case]:
     remedy = "give a Result, a list of them, a dict of label to Result, or the results of a study"
     if isinstance(results, Result):
         return [_case_of_result(results, short_label(results.algorithm))]
     if _is_study(results):
-        found = list(_cases_of_study(results))
-        if not found:
-            raise ValueError(f"results has no finished replication in {results.folder}; run the study first")
+        found = list(_cases_of_study(results, summary))
+        if not sum(case.replications for case in found):
+            raise ValueError(f"results has no replication in {results.folder}; run the study first")
         return found
     labelled: list[tuple[str, Result | Case]]
     if isinstance(results, Mapping):
@@ -132,36 +166,54 @@ def _is_study(results: object) -> TypeGuard[StudyResults]:
 
 def _case_of_result(result: Result, label: str) -> Case:
     s = result.summary()
-    return Case(result.experiment, "", label, s.finished, s.mean, s.standard_error, *s.interval, result=result)
+    return Case(result.experiment, "", label, s.replications, s.finished, s.mean, s.standard_error, *s.interval, result=result)
 
 
-def _cases_of_study(results: StudyResults) -> Iterator[Case]:
-    """Yield the tasks of which at least one replication finished."""
+def _cases_of_study(results: StudyResults, summary: pl.DataFrame | None) -> Iterator[Case]:
+    """Yield the tasks."""
     def some(value: float | None) -> float:
         return math.nan if value is None else float(value)
 
-    for task, row in zip(results.tasks, results.summary().iter_rows(named=True), strict=True):
-        if row["finished"]:
-            yield Case(
-                task.experiment, task.instance, short_label(task.experiment.algorithm), row["finished"], some(row["pulls_mean"]),
-                some(row["pulls_standard_error"]), some(row["pulls_mean_low_95"]), some(row["pulls_mean_high_95"]),
-                task.parameters, study=(results, task),
-            )  # fmt: skip
+    frame = results.summary() if summary is None else summary
+    for task, row in zip(results.tasks, frame.iter_rows(named=True), strict=True):
+        yield Case(
+            task.experiment, task.instance, short_label(task.experiment.algorithm), row["replications"], row["finished"],
+            some(row["pulls_mean"]), some(row["pulls_standard_error"]), some(row["pulls_mean_low_95"]),
+            some(row["pulls_mean_high_95"]), task.parameters, study=(results, task),
+        )  # fmt: skip
 
 
 def labels_of(cases: Sequence[Case]) -> list[str]:
-    """Return a label for each case: its own, and what else tells it from the others: instance, error probability, seed."""
+    """Return a label for each case: its own, and what else tells it from the others; in the end a number."""
     labels = [case.label for case in cases]
-    for differs in ("instance", "delta", "seed"):
+    for differs in _DIFFERENCES:
         if len(set(labels)) == len(labels):
-            break
-        values = [_value(case, differs) for case in cases]
+            return labels
+        values = [differs(case) for case in cases]
         if len(set(values)) > 1:
             labels = [f"{label}, {value}" if value else label for label, value in zip(labels, values, strict=True)]
+    if len(set(labels)) < len(labels):
+        labels = [f"{label}, no. {i + 1}" for i, label in enumerate(labels)]
     return labels
 
 
-def _value(case: Case, what: str) -> str:
-    if what == "instance":
-        return case.instance
-    return f"δ = {case.experiment.delta:g}" if what == "delta" else f"seed {case.experiment.seed}"
+def setting_words(case: Case) -> list[str]:
+    """Return what decides a case's numbers besides problem, algorithm and delta."""
+    return [words for differs in _DIFFERENCES[-3:] if (words := differs(case))]
+
+
+def _cap(case: Case) -> str:
+    cap = case.experiment.max_pulls
+    return "no cap" if cap is None else f"cap {cap:,}"
+
+
+def _task(case: Case) -> str:
+    problem = case.experiment.problem
+    return f"r = {','.join(map(str, problem.required[:6]))}{',...' if len(problem.required) > 6 else ''}"
+
+
+#: What may tell two experiments of one label apart, in words.
+_DIFFERENCES: tuple[Callable[[Case], str], ...] = (
+    lambda case: case.instance, lambda case: f"δ = {case.experiment.delta:g}", _task, lambda case: f"seed {case.experiment.seed}", _cap,
+    lambda case: f"skip_error {case.experiment.skip_error:g}",
+)  # fmt: skip

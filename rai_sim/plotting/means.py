@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rai_sim import bounds as theory
-from rai_sim.plotting.inputs import Case, Results, cases_of
-from rai_sim.plotting.style import Look, axes_or_new, finish, log_if_wide, looks_of_lines
+from rai_sim.plotting.inputs import Case, Results, cases_of, setting_words
+from rai_sim.plotting.style import Look, axes_or_new, finish, log_if_wide, looks_of_lines, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,16 +60,15 @@ def mean_pulls(results: Results, ax: Axes | None = None, *, against: str = "delt
     """
     if not isinstance(bounds, bool):
         raise TypeError(f"bounds is {bounds!r}; it must be True or False")
-    cases = [case for case in cases_of(results) if case.finished]
-    if not cases:
-        raise ValueError("results has no finished replication; raise max_pulls")
+    cases = cases_of(results)
     lines = _lines(cases, against)
     with axes_or_new(ax) as axes:
         falling, xs = against in ("delta", "gap"), [abscissa(case, against) for case in cases]
         chosen = looks_of_lines({label: points[0].label for label, points in lines.items()})
         for label, points in lines.items():
             _draw_line(axes, label, sorted(points, key=lambda case: abscissa(case, against)), against, chosen[label])
-        axes.fill_between([], [], color="0.6", alpha=0.4, linewidth=0, label="band: 95 % interval of the mean")
+        if any(case.finished > 1 for case in cases):
+            axes.fill_between([], [], color="0.6", alpha=0.4, linewidth=0, label="band: 95 % interval of the mean")
         if bounds:
             _draw_bounds(axes, lines, against, chosen)
         log_if_wide(axes, "x", xs, factor=1.5 if falling else 4.0)
@@ -77,7 +76,7 @@ def mean_pulls(results: Results, ax: Axes | None = None, *, against: str = "delt
         _mark_values(axes, xs)
         if falling:
             axes.invert_xaxis()
-        axes.set(xlabel=_AXES.get(against, against), ylabel="mean pulls")
+        axes.set(xlabel=_AXES.get(against, plain(against)), ylabel="mean pulls")
         return finish(axes, "Sample complexity")
 
 
@@ -98,6 +97,8 @@ def abscissa(case: Case, against: str) -> float:
     if against == "delta":
         return e.delta
     if against == "gap":
+        if not math.isfinite(e.problem.bottleneck_gap):
+            raise ValueError("against is 'gap', but a problem of a single cluster has an infinite one; leave it out")
         return e.problem.bottleneck_gap
     if against == "n":
         return float(e.problem.n_arms)
@@ -113,33 +114,28 @@ def abscissa(case: Case, against: str) -> float:
 def _lines(cases: Sequence[Case], against: str) -> dict[str, list[Case]]:
     """Return the cases by line: same label, and same value of what else varies."""
     rest = [_rest(case, against) for case in cases]
-    varying = [name for name in rest[0] if len({one.get(name) for one in rest}) > 1]
-    lines: dict[str, list[Case]] = {}
+    names = dict.fromkeys(name for one in rest for name in one)
+    varying = [name for name in names if len({one.get(name) for one in rest}) > 1]
+    lines: dict[str, dict[float, Case]] = {}
     for case, one in zip(cases, rest, strict=True):
-        words = [_word(name, one[name]) for name in varying if one.get(name) is not None]
-        line = lines.setdefault(", ".join([case.label, *words]), [])
-        if any(abscissa(other, against) == abscissa(case, against) for other in line):
-            raise ValueError(f"results has two experiments of {case.label} at {against} = {abscissa(case, against):g}; choose one, "
-                             "or another `against`")
-        line.append(case)
+        words = [one[name] for name in varying if one.get(name)]
+        line = lines.setdefault(", ".join([case.label, *words]), {})
+        x = abscissa(case, against)
+        if x in line:
+            raise ValueError(f"results has two experiments of {case.label} at {against} = {x:g}; choose one, or another `against`")
+        line[x] = case
     if len(lines) > _LINES:
         raise ValueError(f"results makes {len(lines)} lines against {against!r}; a figure shows at most {_LINES}: choose some")
-    return lines
+    return {label: list(line.values()) for label, line in lines.items()}
 
 
-def _word(name: str, value: Any) -> str:
-    if name == "instance":
-        return str(value)
-    return f"{'δ' if name == 'delta' else name} = {value:g}"
-
-
-def _rest(case: Case, against: str) -> dict[str, Any]:
-    """Return what tells lines apart: delta, and the instance's family without what is drawn along the axis."""
-    found: dict[str, Any] = {"instance": family_of(case, against)}
+def _rest(case: Case, against: str) -> dict[str, str]:
+    """Return in words what tells lines apart: family, delta, and what else was swept or set differently."""
+    found = {"family": family_of(case, against)}
     if against != "delta":
-        found["delta"] = case.experiment.delta
-        found |= {name: case.parameters[name] for name in swept_parameters(case) if name != against}
-    return found
+        found["delta"] = f"δ = {case.experiment.delta:g}"
+        found |= {name: f"{name} = {case.parameters[name]:g}" for name in swept_parameters(case) if name != against}
+    return found | {f"setting {i}": words for i, words in enumerate(setting_words(case))}
 
 
 def swept_parameters(case: Case) -> list[str]:
@@ -151,19 +147,31 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def family_of(case: Case, against: str) -> str | None:
-    """Return the instance's name without the swept parameters that its end lists; None where the whole name varies along the axis."""
+def family_of(case: Case, against: str) -> str:
+    """Return what instances along a line have in common, in words.
+
+    That is the name without the swept parameters which its end lists; of instances made by hand, the law and what is asked.
+    """
     if against == "delta":
         return case.instance
-    name = case.instance
-    for parameter, value in reversed(list(case.parameters.items())):
-        name = name.removesuffix(f", {parameter} = {value}")
-    return name if case.parameters else None
+    if case.parameters:
+        name = case.instance
+        for parameter, value in reversed(list(case.parameters.items())):
+            name = name.removesuffix(f", {parameter} = {value}")
+        return name
+    problem = case.experiment.problem
+    sizes = f"{len(problem.clusters)} clusters" if against == "n" else f"clusters {_few(problem.clusters)}"
+    return f"{type(problem.arms).__name__}, {sizes}, required {_few(problem.required)}"
+
+
+def _few(values: Sequence[int]) -> str:
+    return ",".join(map(str, values[:8])) + (",..." if len(values) > 8 else "")
 
 
 def _draw_line(ax: Axes, label: str, points: Sequence[Case], against: str, look: Look) -> None:
     x = [abscissa(case, against) for case in points]
-    ax.plot(x, [case.mean for case in points], **look.line_options(), linewidth=1.8, markersize=6, label=label)
+    capped = ", finished runs only" if any(case.note for case in points) else ""
+    ax.plot(x, [case.mean for case in points], **look.line_options(), linewidth=1.8, markersize=6, label=plain(label + capped))
     low, high = [case.low for case in points], [case.high for case in points]
     if len(points) > 1:
         ax.fill_between(x, low, high, color=look.colour, alpha=0.22, linewidth=0)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rai_sim.comparison import Ratio, paired_ratio, ratio_of_means
-from rai_sim.plotting.inputs import Case, Results, cases_of
-from rai_sim.plotting.style import axes_or_new, finish, looks
+from rai_sim.plotting.inputs import Case, Results, cases_of, setting_words
+from rai_sim.plotting.style import SIZE, axes_or_new, finish, looks, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,8 +20,9 @@ _ROWS = 40
 def ratios(results: Results, ax: Axes | None = None, *, baseline: str | None = None) -> Axes:
     """Draw the mean pulls of each algorithm over those of a baseline on the same instance and delta, with 95 % intervals.
 
-    Intervals are of pairs of replications of equal index (`rai_sim.comparison.paired_ratio`); where a study keeps aggregates only they are
-    wider, so as to hold however the two vary together.
+    Intervals are of pairs of replications of equal index (`rai_sim.comparison.paired_ratio`), of independent means where seeds differ;
+    where a study keeps aggregates only they are wider, so as to hold however the two vary together. The legend says which. Numbers are of
+    replications that finished.
 
     Parameters
     ----------
@@ -60,23 +61,36 @@ def ratios(results: Results, ax: Axes | None = None, *, baseline: str | None = N
         raise ValueError("results has nothing to compare; it needs two algorithms on one instance and delta with two finished replications")
     if len(found) > _ROWS:
         raise ValueError(f"results makes {len(found)} ratios; a figure shows at most {_ROWS}: choose some")
-    chosen = looks(labels)
-    with axes_or_new(ax, (5.0, 1.0 + 0.26 * len(found))) as axes:
-        named: set[str] = set()
+    chosen, names = looks(labels), _names([case for case, _ in found])
+    with axes_or_new(ax, size_for(cases, base)) as axes:
+        legend: set[str] = set()
         for row, (case, ratio) in enumerate(found):
-            look = chosen[case.label]
-            axes.errorbar(ratio.value, row, xerr=[[ratio.value - ratio.low], [ratio.high - ratio.value]], fmt=look.marker,
-                          color=look.colour, markersize=6, capsize=3, linewidth=1.6, label=None if case.label in named else case.label)
-            named.add(case.label)
-        kind = "pairs of replications" if all(ratio.paired for _, ratio in found) else "any dependence"
-        axes.plot([], [], color="0.5", marker="|", markersize=10, linestyle="none", label=f"bar: 95 % interval ({kind})")
+            look, capped = chosen[case.label], ", finished runs only" if case.note else ""
+            label = plain(case.label + capped)
+            bar = [[ratio.value - ratio.low], [ratio.high - ratio.value]]
+            axes.errorbar(ratio.value, row, xerr=bar, fmt=look.marker, color=look.colour, markersize=6, capsize=3, linewidth=1.6,
+                          label=None if label in legend else label)
+            legend.add(label)
+        kinds = ", ".join(_KINDS[kind] for kind in dict.fromkeys(ratio.kind for _, ratio in found))
+        axes.plot([], [], color="0.5", marker="|", markersize=10, linestyle="none", label=f"bar: 95 % interval ({kinds})")
         axes.axvline(1.0, color="0.35", linewidth=1.0, linestyle=(0, (2, 2)), zorder=0.5)
         axes.set_xscale("log")
         _plain_ticks(axes, [value for _, r in found for value in (r.low, r.high, 1.0)])
-        axes.set_yticks(range(len(found)), _names([case for case, _ in found]), fontsize=8)
+        axes.set_yticks(range(len(found)), names, fontsize=8)
         axes.set_ylim(len(found) - 0.4, -0.6)
-        axes.set_xlabel(f"mean pulls over those of {base}")
+        axes.set_xlabel(f"mean pulls over those of {plain(base, 40)}")
         return finish(axes, "Algorithms compared")
+
+
+#: What an interval supposes, for the legend.
+_KINDS = {"paired": "pairs of replications", "independent": "other seeds: independent", "any dependence": "any dependence"}
+
+
+def size_for(cases: Sequence[Case], baseline: str | None = None) -> tuple[float, float]:
+    """Return the inches that a comparison needs, by its rows and the lines of their names."""
+    pairs = _pairs(cases, cases[0].label if baseline is None else baseline)
+    lines = max((name.count("\n") + 1 for name in _names([case for case, _ in pairs])), default=1)
+    return SIZE[0], 1.0 + (0.12 + 0.14 * lines) * len(pairs)
 
 
 def ratio_rows(cases: Sequence[Case]) -> int:
@@ -85,36 +99,43 @@ def ratio_rows(cases: Sequence[Case]) -> int:
 
 
 def _pairs(cases: Sequence[Case], baseline: str) -> list[tuple[Case, Case]]:
-    """Return every case for which there is a baseline on the same problem, delta and seed, with it."""
-    def place(case: Case) -> tuple[str, str, float, int]:
+    """Return every case for which there is a baseline on the same problem and delta, with it: of the same seed if there is one."""
+    def place(case: Case) -> tuple[Any, ...]:
         e = case.experiment
-        return case.instance, e.problem.identity(), e.delta, e.seed
+        return case.instance, e.problem.identity(), e.delta, e.skip_error, e.max_pulls
 
-    bases = {place(case): case for case in cases if case.label == baseline}
-    return [(case, bases[place(case)]) for case in cases if case.label != baseline and place(case) in bases]
+    bases: dict[tuple[Any, ...], dict[int, Case]] = {}
+    for case in cases:
+        if case.label == baseline:
+            bases.setdefault(place(case), {})[case.experiment.seed] = case
+    found = []
+    for case in cases:
+        same = bases.get(place(case))
+        if case.label != baseline and same:
+            found.append((case, same.get(case.experiment.seed, next(iter(same.values())))))
+    return found
 
 
 def _ratio(case: Case, base: Case) -> Ratio:
+    known = case.mean, case.standard_error, case.finished, (base.mean, base.standard_error, base.finished)
+    if case.experiment.seed != base.experiment.seed:
+        return ratio_of_means(*known, independent=True)
     one, other = case.rows(), base.rows()
-    if one is not None and other is not None:
-        return paired_ratio(one, other)
-    return ratio_of_means(case.mean, case.standard_error, case.finished, (base.mean, base.standard_error, base.finished))
+    if one is None or other is None:
+        return ratio_of_means(*known)
+    return paired_ratio(one, other)
 
 
 def _names(cases: Sequence[Case]) -> list[str]:
-    """Return a row's name: the instance, and delta where it varies."""
-    several = len({case.experiment.delta for case in cases}) > 1
-    names = []
-    for case in cases:
-        words = [case.instance or case.label]
-        if several:
-            words.append(f"δ = {case.experiment.delta:g}")
-        names.append(_wrapped(", ".join(words)))
-    return names
+    """Return a row's name: the instance, and what else varies."""
+    words = [[case.instance or case.label, f"δ = {case.experiment.delta:g}", *setting_words(case)] for case in cases]
+    varies = [i == 0 or len(set(column)) > 1 for i, column in enumerate(zip(*words, strict=True))]
+    return [_wrapped(", ".join(word for word, shown in zip(row, varies, strict=True) if shown)) for row in words]
 
 
 def _wrapped(text: str, width: int = 26) -> str:
-    return "\n".join(textwrap.wrap(text, width)) or text
+    lines = textwrap.wrap(text, width)
+    return "\n".join(plain(line) for line in lines[:2]) + ("…" if len(lines) > 2 else "")
 
 
 def _plain_ticks(ax: Axes, values: Sequence[float]) -> None:

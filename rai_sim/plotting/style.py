@@ -6,6 +6,7 @@ dark to light, and line styles besides.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -50,6 +51,8 @@ _MARKERS = "os^DvPX<>*"
 _FIXED = ("Vanilla", "Butterscotch", "LUCB")
 #: Inches of a line of a legend below the axes; and what tells the package's own figures, which have room for one, from a caller's.
 _LEGEND_LINE, _OURS = 0.19, "rai_sim"
+#: Characters of a line of a title.
+_TITLE = 52
 #: Characters of the longest labels of two columns of a legend that fit side by side.
 _TWO_COLUMNS = 50
 _LINES = ("-", (0, (6, 2)), (0, (1, 1.3)), (0, (6, 2, 1, 2)))
@@ -100,12 +103,26 @@ def short_label(algorithm: Algorithm) -> str:
     return type(algorithm).__name__ + (f" ({', '.join(options)})" if options else "")
 
 
+def plain(text: str, most: int = 60) -> str:
+    """Return a name as matplotlib will show it: dollars begin no formula, no name is left out of legends, and long ones are cut.
+
+    Examples
+    --------
+    >>> plain("from $5 to $10"), plain("_mine"), plain("a" * 100, 10)
+    ('from \\\\$5 to \\\\$10', ' _mine', 'aaaaaaaaa…')
+    """
+    cut = text if len(text) <= most else f"{text[: most - 1]}…"
+    return (" " if cut.startswith("_") else "") + cut.replace("$", r"\$")
+
+
 @contextmanager
 def house_style() -> Iterator[None]:
-    """Draw with the package's own settings."""
-    from matplotlib import rc_context
+    """Draw with the package's own settings, whatever the user's are."""
+    import matplotlib
 
-    with rc_context(SETTINGS):
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(SETTINGS)
         yield
 
 
@@ -120,13 +137,13 @@ def own_axes(size: tuple[float, float] = SIZE) -> Axes:
 
 @contextmanager
 def axes_or_new(ax: Axes | None, size: tuple[float, float] = SIZE) -> Iterator[Axes]:
-    """Give the axes to draw into; if there are none, new ones in a figure of pyplot, in the package's own style."""
+    """Give the axes to draw into; if there are none, new ones in a figure of pyplot, in the user's style with fonts that fit its size."""
     if ax is not None:
         yield ax
         return
-    from matplotlib import pyplot
+    from matplotlib import pyplot, rc_context
 
-    with house_style():
+    with rc_context(SETTINGS):
         figure, new = pyplot.subplots(figsize=size, layout="constrained")
         figure.set_gid(_OURS)
         try:
@@ -136,13 +153,18 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float] = SIZE) -> Iterator[A
             raise
 
 
+def title_axes(ax: Axes, title: str) -> None:
+    """Set the title of axes, in lines that fit them."""
+    lines = [line for part in title.split("\n") for line in textwrap.wrap(part, _TITLE)]
+    ax.set_title("\n".join(plain(line) for line in lines[:4]), loc="left")
+
+
 def finish(ax: Axes, title: str = "") -> Axes:
     """Give axes their frame, grid, title and legend: below them, or inside where the caller's figure makes no room."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(True, color="0.88", linewidth=0.6)
     ax.set_axisbelow(True)
-    if title:
-        ax.set_title(title, loc="left")
+    title_axes(ax, title)
     handles, labels = ax.get_legend_handles_labels()
     # What bands and bars are is said last.
     order = sorted(range(len(labels)), key=lambda i: labels[i].startswith(("band:", "bar:")))
@@ -172,16 +194,25 @@ def height_of(ax: Axes) -> float:
 
 
 def log_if_wide(ax: Axes, axis: str, values: Any, factor: float = 8.0) -> None:
-    """Make an axis logarithmic if its positive values span more than a factor; over less than two decades with plain numbers."""
+    """Make an axis logarithmic if its values span more than a factor, those that are not positive (bounds that say nothing) left aside."""
     numbers = np.asarray(values, float)
-    numbers = numbers[np.isfinite(numbers)]
-    if not numbers.size or numbers.min() <= 0.0 or numbers.max() <= factor * numbers.min():
-        return
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    numbers = numbers[np.isfinite(numbers) & (numbers > 0.0)]
+    if numbers.size and numbers.max() > factor * numbers.min():
+        (ax.set_xscale if axis == "x" else ax.set_yscale)("log")
+        mark_log_axis(ax, axis, float(numbers.min()), float(numbers.max()))
 
-    (ax.set_xscale if axis == "x" else ax.set_yscale)("log")
-    if numbers.max() < 100.0 * numbers.min():
-        side = ax.xaxis if axis == "x" else ax.yaxis
+
+def mark_log_axis(ax: Axes, axis: str, low: float, high: float) -> None:
+    """Give a logarithmic axis that spans less than two decades plain numbers, as far apart as they need to be."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+
+    if high >= 100.0 * low:
+        return
+    side = ax.xaxis if axis == "x" else ax.yaxis
+    if high < 4.0 * low:
+        side.set_major_locator(MaxNLocator(4))
+        side.set_minor_locator(NullLocator())
+    else:
         side.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1.0 else f"{value:g}"))
-        side.set_minor_formatter(NullFormatter())
+    side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 10.0 else f"{value:g}"))
+    side.set_minor_formatter(NullFormatter())

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.checks import check_count
-from rai_sim.plotting.style import axes_or_new, cluster_look, finish, height_of, short_label
+from rai_sim.plotting.style import axes_or_new, cluster_look, finish, height_of, mark_log_axis, plain, short_label
 from rai_sim.trace import Event, Trace
 
 if TYPE_CHECKING:
@@ -98,8 +98,11 @@ class _Drawing:
         self._draw_marks()
         self._draw_merges()
         ax.set(xscale="log", xlabel="pulls of all arms", ylabel="empirical mean reward", ylim=(self.low, self.high))
-        start, end = int(self.trace.pulls[0]), int(max(self.trace.result.pulls[0], self.trace.pulls[-1]))
-        ax.set_xlim(start * 0.93, end * (end / start) ** 0.04 * 1.05)
+        start = min([int(self.trace.pulls[0]), *(event.pulls for event in self.trace.events)])
+        end = int(max(self.trace.result.pulls[0], self.trace.pulls[-1]))
+        low, high = start * 0.93, end * (end / start) ** 0.04 * 1.05
+        ax.set_xlim(low, high)
+        mark_log_axis(ax, "x", low, high)
         self._draw_true_means()
         return finish(ax, self._title())
 
@@ -203,7 +206,7 @@ class _Drawing:
         heights = _apart(np.array([(means[arm] - low) / (high - low) for arm in named]), line)
         for arm, height in zip(named, heights.tolist(), strict=True):
             weight = "bold" if arm in self.representatives else "normal"
-            ax.annotate(_cut(self.problem.arms.name(arm)), (1.0, height), xycoords="axes fraction", xytext=(8, 0),
+            ax.annotate(plain(self.problem.arms.name(arm), 18), (1.0, height), xycoords="axes fraction", xytext=(8, 0),
                         textcoords="offset points", va="center", fontsize=8, fontweight=weight, annotation_clip=False)
 
 
@@ -218,6 +221,3 @@ def _apart(heights: NDArray[np.float64], least: float) -> NDArray[np.float64]:
             groups[-1] = [(groups[-1][0] * groups[-1][1] + middle * count) / total, total]
     return np.array([middle + least * (i - (count - 1) / 2.0) for middle, count in groups for i in range(int(count))])
 
-
-def _cut(name: str) -> str:
-    return name if len(name) <= 18 else f"{name[:17]}…"

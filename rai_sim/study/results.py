@@ -80,7 +80,7 @@ class StudyResults:
 
     def _repr_html_(self) -> str:
         """Return the summary as a table, for notebooks; of many tasks the first ones."""
-        frame = self.summary()
+        frame = tables.distinct(self.summary())
         rows = [tables.cells(row) for row in frame.head(_MOST_SHOWN).iter_rows(named=True)]
         more = f"<p>... and {len(frame) - _MOST_SHOWN:,} more tasks; summary() has all</p>" if len(frame) > _MOST_SHOWN else ""
         return (f"<div><p>{html.escape(tables.how_far(self))}</p>{html_tables.warnings(tables.warnings_of(frame))}"
@@ -308,8 +308,6 @@ class StudyResults:
         ------
         ImportError
             Without matplotlib, the extra `plot`.
-        ValueError
-            If no replication finished.
         OSError
             If the file cannot be written.
 

@@ -21,15 +21,28 @@ NAMES = 2
 LEGEND = "+-: half-width of the interval over the mean; lower: Theorem 1 (asymptotic), upper: with probability 1 - delta"
 
 
+def distinct(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a summary whose instances say seed, cap and skip_error too, where the tasks differ in them."""
+    import polars as pl
+
+    words = {
+        "seed": pl.format(", seed {}", pl.col("seed")),
+        "max_pulls": pl.when(pl.col("max_pulls").is_null()).then(pl.lit(", no cap")).otherwise(pl.format(", cap {}", pl.col("max_pulls"))),
+        "skip_error": pl.format(", skip_error {}", pl.col("skip_error")),
+    }
+    more = [text for name, text in words.items() if frame[name].n_unique() > 1]
+    return frame.with_columns(pl.concat_str([pl.col("instance"), *more])) if more else frame
+
+
 def cells(row: dict[str, Any]) -> list[Cell]:
     """Return the cells of a row of `StudyResults.summary`; of one whose error rate lies above delta, the rate warns."""
     def some(name: str, form: Callable[[float], str]) -> Cell:
         value = row[name]
-        return Cell("n/a" if value is None else str(form(value)), value)
+        return Cell("n/a", "") if value is None else Cell(str(form(value)), value)
 
     def interval(low: str, high: str, form: Callable[[float], str], warn: bool = False) -> Cell:
         ends = [some(name, form).text for name in (low, high)]
-        return Cell(" to ".join(ends), row[low], warn)
+        return Cell(" to ".join(ends), "" if row[low] is None else row[low], warn)
 
     exceeds = bool(row["error_exceeds_delta"])
     rate = some("error_rate", percent)
