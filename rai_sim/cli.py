@@ -316,20 +316,26 @@ def report(
 
 
 @app.command()
-def warmup() -> None:
-    """Compile, or load from the cache, all kernels."""
+def warmup(
+    law: Annotated[list[str] | None, typer.Option(help=f"repeatable: {', '.join(LAWS)}; default: all", show_default=False)] = None,
+) -> None:
+    """Compile, or load from the cache, the kernels of all reward laws, or of some."""
+    wanted = [name.lower() for name in law or LAWS]
+    for name in wanted:
+        if name not in LAWS:
+            raise BadInput(f"--law {name} is no reward law; choose one of {', '.join(LAWS)}")
     began = time.perf_counter()
-    for law, cls in LAWS.items():
-        arms = _example(cls)
+    for law_name in dict.fromkeys(wanted):
+        arms = _example(LAWS[law_name])
         for name, algorithm_class in ALGORITHMS.items():
             if arms is None:
-                _show(f"{law:<12} {name:<16} left out: no example of this law is known here")
+                _show(f"{law_name:<12} {name:<16} left out: no example of this law is known here")
                 continue
             started = time.perf_counter()
             problem = Problem(arms, (1, 1), (1, 0))
             for algorithm in _every_switch(algorithm_class):
                 simulate(problem, algorithm, delta=0.1, replications=2, seed=0)
-            _show(f"{law:<12} {name:<16} {time.perf_counter() - started:8.2f} s")
+            _show(f"{law_name:<12} {name:<16} {time.perf_counter() - started:8.2f} s")
     _show(f"{'total':<29} {time.perf_counter() - began:8.2f} s")
 
 

@@ -205,6 +205,11 @@ def test_help_lists_commands_and_options(capsys: Capture) -> None:
     assert "rai-sim warmup" in printed(capsys, "warmup --help")
 
 
+def test_warmup_of_an_unknown_law(capsys: Capture) -> None:
+    """One line."""
+    assert refused(capsys, "warmup --law luck").startswith("rai-sim: --law luck is no reward law; choose one of bernoulli")
+
+
 def test_warmup_runs_every_law_with_every_algorithm(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each combination of law, algorithm and switches is simulated; every pair's time is told."""
     ran = set()
@@ -220,3 +225,6 @@ def test_warmup_runs_every_law_with_every_algorithm(capsys: Capture, monkeypatch
     assert [line[:2] for line in lines[:-1]] == [[law, name] for law in LAWS for name in ALGORITHMS]
     assert all(line[-1] == "s" and float(line[-2]) >= 0.0 for line in lines if line[0] in (*laws, "total"))
     assert lines[-1][0] == "total"
+    ran.clear()
+    printed(capsys, "warmup --law gaussian --law Recorded")
+    assert {law for law, _ in ran} == {"gaussian", "recorded"}
