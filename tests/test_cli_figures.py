@@ -1,12 +1,13 @@
 """The commands `trace`, `plot` and `report`."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from command_line import Capture, document, printed, refused
+from command_line import ROOT, Capture, document, printed, refused
 
 import rai_sim as rai
 from rai_sim.cli_figures import beside
@@ -146,7 +147,9 @@ def test_without_matplotlib(words: str, file: Path) -> None:
     code = "import sys; sys.modules['matplotlib'] = None; from rai_sim.cli import main; sys.exit(main(sys.argv[1:]))"
 
     def run(arguments: list[str]) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, cwd=file.parent, check=False)
+        environment = dict(os.environ, PYTHONPATH=ROOT)
+        command = [sys.executable, "-c", code, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=file.parent, env=environment, check=False)
 
     done = run(words.format(file).split())
     assert done.returncode == 2
