@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -41,9 +42,9 @@ class Event:
         What happened.
     round, pulls : int
         When: the round, exactly, and the pulls of all arms by then.
-    clusters : tuple of int
-        The cluster, 1 being the best, in which the arm was settled; several where they had been merged before. Of a merge all that are one
-        from then on.
+    first_cluster, cluster : int
+        The cluster in which the arm was settled, twice; 1 is the best. Where several had been merged, the first and the last of them; of a
+        merge, of those that are one from then on.
     arm : int or None
         The caller's index of the arm; None for a merge.
     mean, radius : float
@@ -57,7 +58,8 @@ class Event:
     kind: str
     round: int
     pulls: int
-    clusters: tuple[int, ...]
+    first_cluster: int
+    cluster: int
     arm: int | None = None
     mean: float = float("nan")
     radius: float = float("nan")
@@ -73,7 +75,7 @@ class Event:
     @property
     def where(self) -> str:
         """The clusters in words: cluster 1, clusters 2+3, clusters 4-9."""
-        first, last = self.clusters[0], self.clusters[-1]
+        first, last = self.first_cluster, self.cluster
         if first == last:
             return f"cluster {first}"
         return f"clusters {first}{'+' if last == first + 1 else '-'}{last}"
@@ -130,7 +132,7 @@ class Trace:
     @property
     def representatives(self) -> tuple[int, ...]:
         """The arms that were named, grouped by cluster, as in the result; of a capped run those that had been named by then."""
-        named = [(event.clusters[-1], event.arm) for event in self.events if event.representative and event.arm is not None]
+        named = [(event.cluster, event.arm) for event in self.events if event.representative and event.arm is not None]
         return tuple(arm for _, arm in sorted(named, key=lambda one: one[0]))
 
     def headline(self) -> str:
@@ -158,7 +160,7 @@ class Trace:
         Returns
         -------
         polars.DataFrame
-            round, pulls, event ("settled" or "merged"), clusters (lists of Int64, 1 is the best), arm, name, mean and radius (rewards),
+            round, pulls, event ("settled" or "merged"), first_cluster and cluster (1 is the best), arm, name, mean and radius (rewards),
             arm_pulls, representative; null where an event has none.
 
         Examples
@@ -166,21 +168,22 @@ class Trace:
         >>> import rai_sim as rai
         >>> arms = rai.Bernoulli([0.2, 0.9]).with_names(["Solaris", "Stalker"])
         >>> trace = rai.trace(rai.best_arm(arms), rai.Vanilla(), 0.1, seed=0)
-        >>> trace.events_frame().select("event", "clusters", "arm", "name", "representative").rows()
-        [('settled', [1], 1, 'Stalker', True), ('settled', [2], 0, 'Solaris', False)]
+        >>> trace.events_frame().select("event", "cluster", "arm", "name", "representative").rows()
+        [('settled', 1, 1, 'Stalker', True), ('settled', 2, 0, 'Solaris', False)]
         """
         import polars as pl
 
         rows = []
         for event in self.events:
-            row: list[Any] = [event.round, event.pulls, event.kind, list(event.clusters)]
+            row: list[Any] = [event.round, event.pulls, event.kind, event.first_cluster, event.cluster]
             if event.arm is None:
                 rows.append([*row, None, None, None, None, None, None])
             else:
                 name = self.problem.arms.name(event.arm)
                 rows.append([*row, event.arm, name, event.mean, event.radius, event.arm_pulls, event.representative])
         schema: dict[str, Any] = {
-            "round": pl.Int64, "pulls": pl.Int64, "event": pl.String, "clusters": pl.List(pl.Int64), "arm": pl.Int64, "name": pl.String,
+            "round": pl.Int64, "pulls": pl.Int64, "event": pl.String, "first_cluster": pl.Int64, "cluster": pl.Int64, "arm": pl.Int64,
+            "name": pl.String,
             "mean": pl.Float64, "radius": pl.Float64, "arm_pulls": pl.Int64, "representative": pl.Boolean,
         }  # fmt: skip
         return pl.DataFrame(rows, schema=schema, orient="row")
@@ -376,6 +379,31 @@ def _traced(experiment: Experiment, replication: int, rounds: NDArray[np.int64])
     return block
 
 
+class _Clusters:
+    """Open sizes and outputs that are missing, as steps 3 and 4 of the round-robin loop leave them; clusters count from 0 here."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.sizes, self.missing = list(problem.clusters), list(problem.required)
+        self.missing_in_all = sum(self.missing)
+        self.first = list(range(1, len(self.sizes) + 1))  # of the clusters that are merged into each, counted from 1
+        self.met = False  # whether the last merge brought open arms of both together
+
+    def settle(self, i: int, representative: bool) -> None:
+        """Take an arm out of cluster i."""
+        self.sizes[i] -= 1
+        self.missing[i] -= representative
+        self.missing_in_all -= representative
+
+    def merge_with_previous(self, i: int) -> bool:
+        """Merge cluster i - 1 into i if both have all they were asked for; whether that moved any arm."""
+        if not 0 < i < len(self.sizes) or self.missing[i - 1] or self.missing[i] or not self.sizes[i - 1]:
+            return False
+        self.met = self.sizes[i] > 0
+        self.first[i] = self.first[i - 1]
+        self.sizes[i - 1], self.sizes[i] = 0, self.sizes[i - 1] + self.sizes[i]
+        return True
+
+
 class _Reader:
     """From what a kernel wrote to a trace."""
 
@@ -414,28 +442,35 @@ class _Reader:
 
     def _events(self) -> list[Event]:
         """Return the events: the settled arms are known, and merges follow from which clusters had all they were asked for."""
-        sizes, missing = list(self.problem.clusters), list(self.problem.required)
-        merging, first = bool(getattr(self.algorithm, "merging", False)), list(range(1, len(sizes) + 1))
+        merging = bool(getattr(self.algorithm, "merging", False))
         by_round = {r: list(arms) for r, arms in groupby(self._settled_in_order(), key=lambda arm: int(self.settled[0, arm]))}
         if merging and self.result.rounds[0] > 0:
             by_round.setdefault(1, [])  # clusters of which nothing is asked merge at once
-        events: list[Event] = []
+        clusters, events = _Clusters(self.problem), []
         for r in sorted(by_round):
-            pulls, merges = self._pulls_of(r, by_round[r]), []
-            for i in range(len(sizes)):
-                for arm in (arm for arm in by_round[r] if _cluster(self.settled[1, arm]) == i):
-                    events.append(self._settlement(arm, tuple(range(first[i], i + 2))))
-                    sizes[i] -= 1
-                    missing[i] -= events[-1].representative
-                if merging and i > 0 and missing[i - 1] == 0 and missing[i] == 0:
-                    if sizes[i - 1]:
-                        first[i] = first[i - 1]
-                    if sizes[i - 1] and sizes[i]:
-                        merges.append((len(events), Event("merged", r, pulls, tuple(range(first[i], i + 2)))))
-                    sizes[i - 1], sizes[i] = 0, sizes[i - 1] + sizes[i]
-            if any(missing):  # the run goes on with the merged clusters
-                for at, merge in reversed(merges):
-                    events.insert(at, merge)
+            here = self._events_of_round(r, by_round[r], clusters, merging)
+            over = not clusters.missing_in_all  # then merges change nothing any more
+            events += [event for event in here if event.arm is not None or not over]
+        return events
+
+    def _events_of_round(self, round_: int, settled: list[int], clusters: _Clusters, merging: bool) -> list[Event]:
+        """Return a round's events, cluster after cluster: its settled arms, then its merge with the one before."""
+        events, pulls = [], self._pulls_of(round_, settled)
+        arms_of: dict[int, list[int]] = {}
+        for arm in settled:
+            arms_of.setdefault(_cluster(self.settled[1, arm]), []).append(arm)
+        # Only clusters that changed can be merged with a neighbour; in round 1 any can.
+        to_do = list(range(len(clusters.sizes))) if round_ == 1 else sorted({*arms_of, *(i + 1 for i in arms_of)})
+        while to_do:
+            i = heappop(to_do)
+            for arm in arms_of.pop(i, ()):
+                events.append(self._settlement(arm, clusters.first[i], i + 1))
+                clusters.settle(i, events[-1].representative)
+            if merging and clusters.merge_with_previous(i):
+                if clusters.met:
+                    events.append(Event("merged", round_, pulls, clusters.first[i], i + 1))
+                if i + 1 not in to_do:
+                    heappush(to_do, i + 1)
         return events
 
     def _settled_in_order(self) -> list[int]:
@@ -445,12 +480,12 @@ class _Reader:
         arms = np.flatnonzero(self.settled[0]).tolist()
         return sorted(arms, key=lambda arm: (int(self.settled[0, arm]), place.get(arm, len(named))))
 
-    def _settlement(self, arm: int, clusters: tuple[int, ...]) -> Event:
+    def _settlement(self, arm: int, first: int, cluster: int) -> Event:
         round_, home = self.settled[:, arm].tolist()
         origin, unit = self.problem.arms.law_units()
         taken, pulls = self.history.pulls[-1, :, arm].tolist()
         mean, radius = origin + unit * float(self.history.means[-1, arm]), float(self._radius(np.array(round_), np.array(taken)))
-        return Event("settled", round_, pulls, clusters, arm, mean, radius, taken, home >= 0)
+        return Event("settled", round_, pulls, first, cluster, arm, mean, radius, taken, home >= 0)
 
     def _pulls_of(self, round_: int, settled: list[int]) -> int:
         """Return the pulls by a round with an event; where round 1 was skipped, every arm had one pull."""

@@ -345,9 +345,9 @@ def story_of_kernel(algorithm: Algorithm, instance: Instance, rounds: NDArray[np
     settled, merges = {}, []
     for e in told.events:
         if e.arm is None:
-            merges.append((e.round, e.clusters[-1] - 1))
+            merges.append((e.round, e.cluster - 1))
         else:
-            settled[e.arm] = (e.round, e.pulls, e.clusters[-1] - 1, e.representative, e.arm_pulls, e.mean)
+            settled[e.arm] = (e.round, e.pulls, e.cluster - 1, e.representative, e.arm_pulls, e.mean)
     return Story(run, seen, settled, merges)
 
 

@@ -1,6 +1,7 @@
 """Traces: simulate's numbers, events and states that fit together, clear errors. The algorithms' own tests compare them with the twin."""
 
 import math
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -181,6 +182,18 @@ def test_events_do_not_depend_on_the_states_asked_for(algorithm: Algorithm, roun
     assert some.events[0].pulls == (4 if algorithm == rai.Vanilla() else 4 * 920)
     assert some.rounds[0] >= min(rounds[0], some.result.rounds[0])
     assert len(some.rounds) <= len(rounds) + 1
+
+
+def test_a_ranking_of_thousands_is_told_quickly() -> None:
+    """10,000 clusters, of which one is asked for an arm: 9,998 merges in round 1 and as many settled arms, in seconds."""
+    problem = rai.Problem(rai.Bernoulli(np.linspace(0.95, 0.05, 10_000)), (1,) * 10_000, (*(0,) * 9_999, 1))
+    began = time.perf_counter()
+    trace = rai.trace(problem, rai.Butterscotch(), 0.1, 0, max_pulls=200_000_000)
+    seconds = time.perf_counter() - began
+    merges = [event for event in trace.events if event.arm is None]
+    assert len(merges) == 9_998
+    assert str(merges[-1]) == "clusters 1-9999 merged"
+    assert seconds < 20
 
 
 def test_caps_near_the_largest_count_are_kept() -> None:
