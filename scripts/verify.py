@@ -28,9 +28,11 @@ from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from mutants import LENGTHENED_LUCB, LENGTHENED_SKIP, mismatches_of_mutant, pulls_of_mutant
+from mutants import LENGTHENED_LUCB, LENGTHENED_SKIP, mismatches_of_mutant, mutant, pulls_of_mutant
 from replay import (
+    KINDS,
     butterscotch_length,
+    different_stories,
     draw_instance,
     lucb_length,
     roomy_key,
@@ -146,6 +148,38 @@ def count_word_mismatches(count: int, part: int) -> tuple[int, int]:
     return sum(a != b for runs in ours for a, b in zip(runs, twin, strict=True)), 2 * len(drawn)
 
 
+def traces(algorithm: Algorithm, size: Size, pool: Executor, jobs: int) -> Verdict:
+    """What traced kernels tell, by sums and by words, is what the twin sees: events, and states at every round or one an octave."""
+    share = max(1, size.replays // (16 * jobs))
+    found = list(pool.map(partial(count_different_stories, algorithm, share), range(4 * jobs)))
+    wrong, states = (sum(column) for column in zip(*found, strict=True))
+    detail = f"{wrong} of {share * 4 * jobs:,} recordings told differently, {states:,} states"
+    return Verdict(f"traces, {SHORT[algorithm]}", wrong == 0 and states > 0, detail)
+
+
+def count_different_stories(algorithm: Algorithm, count: int, part: int) -> tuple[int, int]:
+    """Count the recordings of which traced kernel and twin tell different things, and the states compared."""
+    rng = np.random.default_rng([SEED + 1, part])
+    length, gaps = LENGTHS[type(algorithm)]
+    bits = part % 2 == 1 and not isinstance(algorithm, Butterscotch)  # whose rounds are no words
+    drawn = [draw_instance(rng, length, gaps, kinds=("bernoulli",) if bits else KINDS) for _ in range(count)]
+    wrong, states = different_stories([instance for instance in drawn if instance.span == 1 or not bits], algorithm, bits)
+    return len(wrong), states
+
+
+def late_state(size: Size, pool: Executor, jobs: int) -> Verdict:
+    """Negative control: states that are noted a round late are told from the twin's."""
+    with TemporaryDirectory() as folder:
+        environment = mutant(Path(folder), [("engine/history.py", "    history.rounds[row] = R\n", "    history.rounds[row] = R + 1\n")])
+        code = ("import sys; sys.path.insert(0, sys.argv[1]); import numpy as np; from rai_sim import Vanilla; import replay\n"
+                "drawn = [replay.draw_instance(np.random.default_rng(i), replay.vanilla_length, (0.2, 0.8)) for i in range(40)]\n"
+                "print(len(replay.different_stories(drawn, Vanilla())[0]))")
+        command = [sys.executable, "-c", code, str(Path(__file__).parents[1] / "tests")]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=folder)
+    found = int(done.stdout)
+    return Verdict("negative control, traces: a round late", found > 10, f"{found} of 40 recordings told differently")
+
+
 #: For each change of `LENGTHENED_LUCB` the recordings that it is tried on; as for `mismatches_of_mutant`.
 TRIED_ON = [
     ("sure", True, False, 25, 60, (0.08, 0.2), 8),
@@ -238,9 +272,9 @@ def lengthened_skip(size: Size, pool: Executor, jobs: int) -> Verdict:
     runs = 20_000  # whatever the size: one round late is little
     options: Any = {"delta": 0.3, "replications": runs, "seed": SEED}
     with TemporaryDirectory() as folder:
-        mutant = pulls_of_mutant(Path(folder), LENGTHENED_SKIP, LATE, "rai.Vanilla()", **options)
+        broken = pulls_of_mutant(Path(folder), LENGTHENED_SKIP, LATE, "rai.Vanilla()", **options)
     sound, late = [], []
-    for expression, pulls in zip(LATE, mutant, strict=True):
+    for expression, pulls in zip(LATE, broken, strict=True):
         case = Case(expression, Vanilla(), eval(expression), 0.3)
         theirs = many_twin_pulls(case, runs, pool, jobs)
         sound.append(min(two_sample(rai.simulate(case.problem, Vanilla(), **options).pulls, theirs)))
@@ -519,6 +553,8 @@ CHECKS: dict[str, list[Check]] = {
     "replay": [
         *(partial(replays, algorithm) for algorithm in SHORT),
         word_replays,
+        *(partial(traces, algorithm) for algorithm in SHORT),
+        late_state,
         *(partial(lengthened_lucb, j) for j in range(len(LENGTHENED_LUCB))),
         guards_left_out,
     ],

@@ -20,6 +20,7 @@ SIZE = (5.0, 4.2)
 #: Arms whose names are written at the right edge; of more, the representatives' only.
 _NAMED_ARMS = 12
 _TRIANGLE: dict[str, Any] = {"marker": "<", "markersize": 6, "markeredgecolor": "black", "markeredgewidth": 0.5, "linestyle": "none"}
+_LEADER = {"arrowstyle": "-", "color": "0.55", "linewidth": 0.6, "relpos": (0.0, 0.5), "shrinkA": 1.0, "shrinkB": 4.0}
 #: Clusters that the legend lists one by one.
 _NAMED_CLUSTERS = 4
 #: Least distance of two names in inches.
@@ -203,11 +204,13 @@ class _Drawing:
         line = _LINE / height_of(ax)
         if len(named) * line > 1.0:
             return
-        heights = _apart(np.array([(means[arm] - low) / (high - low) for arm in named]), line)
-        for arm, height in zip(named, heights.tolist(), strict=True):
+        at = np.array([(means[arm] - low) / (high - low) for arm in named])
+        for arm, mark, height in zip(named, at.tolist(), _apart(at, line).tolist(), strict=True):
             weight = "bold" if arm in self.representatives else "normal"
-            ax.annotate(plain(self.problem.arms.name(arm), 18), (1.0, height), xycoords="axes fraction", xytext=(8, 0),
-                        textcoords="offset points", va="center", fontsize=8, fontweight=weight, annotation_clip=False)
+            moved = abs(height - mark) > 0.3 * line  # a line then leads from the mark to the name
+            ax.annotate(plain(self.problem.arms.name(arm), 18), (1.0, mark), xycoords="axes fraction", xytext=(1.05, height),
+                        textcoords="axes fraction", va="center", fontsize=8, fontweight=weight, annotation_clip=False,
+                        arrowprops=_LEADER if moved else None)
 
 
 def _apart(heights: NDArray[np.float64], least: float) -> NDArray[np.float64]:
