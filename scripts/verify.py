@@ -50,7 +50,7 @@ import rai_sim as rai
 from rai_sim import LUCB, Butterscotch, Vanilla
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.engine import law as laws
-from rai_sim.engine.jit import kernel
+from rai_sim.engine.jit import driver
 from rai_sim.engine.sampling import bernoulli_word, bits_set, hypergeometric
 from rai_sim.engine.streams import replication_stream
 
@@ -399,7 +399,7 @@ def errors_above_delta(case: Case, runs: int, jobs: int) -> tuple[float, str]:
 # ---------------------------------------------------------------------------------------------------
 
 
-@kernel
+@driver
 def draw_sums(law: Any, arm: int, k: int, key: NDArray[np.uint64], stream: int, out: NDArray[np.float64]) -> None:
     """Draw sums of k pulls."""
     state = replication_stream(key, stream, key[2:])
@@ -407,7 +407,7 @@ def draw_sums(law: Any, arm: int, k: int, key: NDArray[np.uint64], stream: int, 
         out[i], state = laws.more_pulls(law, arm, 0.0, 0, k, state)
 
 
-@kernel
+@driver
 def draw_word_counts(expansion: np.uint64, key: NDArray[np.uint64], out: NDArray[np.float64]) -> None:
     """Draw the ones of 64 bits."""
     state = replication_stream(key, 0, key[2:])
@@ -416,7 +416,7 @@ def draw_word_counts(expansion: np.uint64, key: NDArray[np.uint64], out: NDArray
         out[i] = bits_set(word)
 
 
-@kernel
+@driver
 def draw_hypergeometric(k: int, successes: int, h: int, key: NDArray[np.uint64], out: NDArray[np.float64]) -> None:
     """Draw the successes among the first h of k."""
     state = replication_stream(key, 0, key[2:])

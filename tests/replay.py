@@ -28,7 +28,7 @@ from rai_sim.engine import law as operations
 from rai_sim.engine.blocks import Block, Setting, new_block
 from rai_sim.engine.faults import NONE, RECORDING_RAN_OUT
 from rai_sim.engine.history import new_history
-from rai_sim.engine.jit import gives_words, implements, kernel
+from rai_sim.engine.jit import driver, gives_words, implements
 from rai_sim.engine.streams import State, new_generators, replication_stream, shuffle, stream_key
 from rai_sim.experiment import Experiment
 from rai_sim.result import Result
@@ -417,14 +417,14 @@ def run_known(algorithm: Algorithm, instance: Instance, bits: bool = False) -> R
 @contextmanager
 def nothing_kept() -> Iterator[None]:
     """Keep kernels that are compiled for a law of this file off the disk: only the tests know its type."""
-    caches = [(driver, driver._cache) for driver in _drivers()]
-    for driver, _ in caches:
-        driver._cache = NullCache()
+    caches = [(one, one._cache) for one in _drivers()]
+    for one, _ in caches:
+        one._cache = NullCache()
     try:
         yield
     finally:
-        for driver, kept in caches:
-            driver._cache = kept
+        for one, kept in caches:
+            one._cache = kept
 
 
 @cache
@@ -574,7 +574,7 @@ def opening_order(instance: Instance) -> list[int]:
     return arms.tolist()
 
 
-@kernel
+@driver
 def _open(arms: NDArray[np.int64], key: NDArray[np.uint64], replication: int) -> State:
     return shuffle(arms, replication_stream(key, replication, key[2:]))
 

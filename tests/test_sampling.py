@@ -33,7 +33,7 @@ from statistics_checks import (
     z_test,
 )
 
-from rai_sim.engine.jit import driver
+from rai_sim.engine.jit import driver, exposed
 from rai_sim.engine.sampling import (
     _below_pmf_ratio,
     _exact_log_height,
@@ -52,6 +52,13 @@ from rai_sim.engine.sampling import (
 )
 from rai_sim.engine.streams import STREAM_VERSION, next_word, replication_stream
 
+# As Python can call them.
+_below_pmf_ratio = exposed(_below_pmf_ratio)
+deviance = exposed(deviance)
+log_binomial = exposed(log_binomial)
+stirling_error = exposed(stirling_error)
+scaled_log_binomial = exposed(scaled_log_binomial)
+tail_envelope = exposed(tail_envelope)
 KEY = roomy_key(20)
 #: An intrinsic, which type checkers take for its code generator.
 ones_in: Any = bits_set

@@ -17,7 +17,7 @@ from replay import roomy_key
 from scipy import stats
 from statistics_checks import LEVEL, chi_square, independence, xoshiro
 
-from rai_sim.engine.jit import driver
+from rai_sim.engine.jit import driver, exposed
 from rai_sim.engine.streams import (
     STREAM_VERSION,
     State,
@@ -31,6 +31,19 @@ from rai_sim.engine.streams import (
 )
 
 WORD = 2**64
+# As Python can call them.
+philox = exposed(philox)
+replication_stream = exposed(replication_stream)
+uniform = exposed(uniform)
+
+
+def test_helpers_have_no_way_in_from_python() -> None:
+    """They are compiled without one, which takes less time: a call says so instead of ending the process."""
+    from rai_sim.engine import streams
+
+    with pytest.raises(TypeError, match="uniform is compiled into other compiled functions only; to call it from Python take `exposed`"):
+        streams.uniform((np.uint64(1),) * 5)
+    assert exposed(streams.uniform)((np.uint64(1),) * 5)[0] == uniform((np.uint64(1),) * 5)[0]
 
 
 @driver

@@ -28,6 +28,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 from numba import types
+from numba.core.registry import CPUDispatcher
 from numba.extending import overload
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -39,9 +40,33 @@ F = TypeVar("F", bound=Callable[..., Any])
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 
 
+#: Of what only compiled code calls: no wrappers for Python and C, which took a third of the time of compilation.
+_INNER: dict[str, Any] = _OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+class _Inner(CPUDispatcher):  # type: ignore[misc]  # numba is untyped
+    """What stands in Python for a compiled function without a wrapper: a call would end the process."""
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Refuse."""
+        name = self.py_func.__name__
+        raise TypeError(f"{name} is compiled into other compiled functions only; to call it from Python take `exposed` of it")
+
+
+def _inner(function: F, **options: Any) -> F:
+    dispatcher = numba.njit(**_INNER, **options)(function)
+    dispatcher.__class__ = _Inner
+    return cast(F, dispatcher)
+
+
+def exposed(function: F) -> F:
+    """Return a helper compiled once more, as Python can call it: for tests, and for a look by hand."""
+    return cast(F, numba.njit(**_OPTIONS)(cast(Any, function).py_func))
+
+
 def kernel(function: F) -> F:
-    """Compile a helper that other compiled functions call."""
-    return cast(F, numba.njit(**_OPTIONS)(function))
+    """Compile a helper that other compiled functions call; Python cannot."""
+    return _inner(function)
 
 
 def inlined(function: F) -> F:
@@ -49,7 +74,7 @@ def inlined(function: F) -> F:
 
     That is the few lines in which a random word is made, and short functions of many arrays: passing an array by value is seven words.
     """
-    return cast(F, numba.njit(forceinline=True, **_OPTIONS)(function))
+    return _inner(function, forceinline=True)
 
 
 @cache
@@ -94,7 +119,7 @@ def implements(operation: Callable[..., Any], law: type) -> Callable[[F], F]:
             matches = isinstance(first, types.BaseNamedTuple) and first.instance_class is law
             return function if matches else None
 
-        overload(operation, strict=False, jit_options=dict(_OPTIONS))(choose)
+        overload(operation, strict=False, jit_options=dict(_INNER))(choose)
         return function
 
     return register
@@ -117,7 +142,7 @@ def for_words(stand_in: F) -> Callable[[F], F]:
         def choose(first: Any, *_rest: Any) -> Callable[..., Any]:
             return function if first.instance_class in _WITH_WORDS else stand_in
 
-        overload(function, strict=False, jit_options=dict(_OPTIONS))(choose)
+        overload(function, strict=False, jit_options=dict(_INNER))(choose)
         return function
 
     return register
