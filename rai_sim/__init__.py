@@ -15,6 +15,7 @@ from rai_sim.arms.categorical import Categorical as Categorical
 from rai_sim.arms.gaussian import Gaussian as Gaussian
 from rai_sim.arms.recorded import Recorded as Recorded
 from rai_sim.engine.streams import STREAM_VERSION as STREAM_VERSION
+from rai_sim.events import Event as Event
 from rai_sim.problem import Problem as Problem
 from rai_sim.problem import best_arm as best_arm
 from rai_sim.problem import coarse_ranking as coarse_ranking
@@ -28,7 +29,6 @@ from rai_sim.result import Result as Result
 from rai_sim.result import Summary as Summary
 from rai_sim.simulate import SimulationInterrupted as SimulationInterrupted
 from rai_sim.simulate import simulate as simulate
-from rai_sim.trace import Event as Event
 from rai_sim.trace import Trace as Trace
 from rai_sim.trace import arm_pulls as arm_pulls
 from rai_sim.trace import trace as trace

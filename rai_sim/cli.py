@@ -25,6 +25,8 @@ from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.arms.base import LAWS, Arms
 from rai_sim.cli_parsing import (
     BadInput,
+    check_file,
+    check_parent,
     describe_algorithms,
     flag,
     parse_algorithm,
@@ -282,7 +284,7 @@ def plot(
     folder = cli_figures.beside(study, ".figures") if output is None else output
     if folder.exists() and not folder.is_dir():
         raise BadInput(f"--output {folder} is a file; give a folder")
-    cli_figures.check_parent(folder, "--output")
+    check_parent(folder, "--output")
     import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is read
 
     with cli_study.warnings_in_a_line():
@@ -304,7 +306,7 @@ def report(
     from rai_sim import cli_figures, cli_study
 
     path = cli_figures.beside(study, ".html") if output is None else output
-    cli_figures.check_file(path, "--output")
+    check_file(path, "--output")
     import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is read
     from rai_sim.report import write_report
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rai_sim.cli_parsing import BadInput
+from rai_sim.cli_parsing import BadInput, check_file
 from rai_sim.cli_tables import text_table
+from rai_sim.events import event_cells
 from rai_sim.files import write_atomically
 from rai_sim.summary import json_safe
-from rai_sim.trace import Trace, event_cells
+from rai_sim.trace import Trace
 
 if TYPE_CHECKING:
     from rai_sim.study import StudyResults
@@ -27,19 +28,6 @@ def kind_of(path: Path, option: str = "--plot") -> str:
         raise BadInput(f"{option} {path} does not end in {', '.join(f'.{known}' for known in KINDS)}; give a name that does")
     check_file(path, option)
     return kind
-
-
-def check_file(path: Path, option: str) -> None:
-    """Refuse a file's name that cannot be written to."""
-    if path.is_dir():
-        raise BadInput(f"{option} {path} is a folder; give the name of a file")
-    check_parent(path, option)
-
-
-def check_parent(path: Path, option: str) -> None:
-    """Refuse a name in a folder that is not there."""
-    if not path.parent.is_dir():
-        raise BadInput(f"{option} {path}: there is no folder {path.parent}; make it first")
 
 
 def trace_text(trace: Trace, notes: list[str]) -> str:

@@ -26,6 +26,19 @@ def flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
+def check_file(path: Path, option: str) -> None:
+    """Refuse a file's name that cannot be written to."""
+    if path.is_dir():
+        raise BadInput(f"{option} {path} is a folder; give the name of a file")
+    check_parent(path, option)
+
+
+def check_parent(path: Path, option: str) -> None:
+    """Refuse a name in a folder that is not there."""
+    if not path.parent.is_dir():
+        raise BadInput(f"{option} {path}: there is no folder {path.parent}; make it first")
+
+
 def real_number(text: str | float) -> float:
     """Return an option's number; whoever calls this names the option."""
     try:

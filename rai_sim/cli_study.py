@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from rai_sim.cli_parsing import BadInput
+from rai_sim.cli_parsing import BadInput, check_file
 from rai_sim.cli_tables import text_table
 from rai_sim.summary import json_safe, percent
 
@@ -40,14 +40,13 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
 
 def check_output(path: Path | None, store: Path | None = None) -> None:
     """Refuse a name for `write_table` before anything is run."""
-    if path is not None and path.is_dir():
-        raise BadInput(f"--output {path} is a folder; give the name of a file")
-    if path is not None and path.suffix.lower() not in (".csv", ".parquet"):
+    if path is None:
+        return
+    check_file(path, "--output")
+    if path.suffix.lower() not in (".csv", ".parquet"):
         raise BadInput(f"--output {path} ends in neither .csv nor .parquet; give a name that does")
-    if path is not None and store is not None and path.parent.resolve() == store.resolve():
+    if store is not None and path.parent.resolve() == store.resolve():
         raise BadInput(f"--output {path} lies among the study's results in {store}; give another folder")
-    if path is not None and not path.parent.is_dir():
-        raise BadInput(f"--output {path}: there is no folder {path.parent}; make it first")
 
 
 def summary_text(results: StudyResults) -> str:
@@ -59,7 +58,7 @@ def summary_text(results: StudyResults) -> str:
     lines = text_table([tables.COLUMNS, *rows], left=tables.NAMES)
     if len(frame) > _MOST_ROWS:
         lines.append(f"... and {len(frame) - _MOST_ROWS:,} more tasks; --output FILE.csv or --json has all")
-    said = [f"WARNING: {sentence}" for sentence in tables.warnings_of(frame)]
+    said = [f"WARNING: {sentence}" for sentence in tables.warnings_of(results, frame)]
     return "\n".join([*lines, "", tables.LEGEND, *said, tables.how_far(results)])
 
 

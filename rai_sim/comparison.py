@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rai_sim.result import Result
 from rai_sim.summary import student_quantile
@@ -26,6 +27,11 @@ class Ratio:
     kind : {"paired", "independent", "any dependence"}
         What the interval supposes: it knows how the two vary together; that they do not, as with different seeds; or nothing, so that it
         holds however they do.
+
+    Examples
+    --------
+    >>> print(Ratio(0.5, 0.4, 0.625, 100, "paired"))
+    0.5 (95 % interval 0.4 to 0.625)
     """
 
     value: float
@@ -64,15 +70,33 @@ def paired_ratio(one: Result, other: Result) -> Ratio:
     >>> bool(ratio.low < one.pulls.mean() / other.pulls.mean() < ratio.high)
     True
     """
-    _, a, b = np.intersect1d(one.replication_index, other.replication_index, assume_unique=True, return_indices=True)
-    both = one.finished[a] & other.finished[b]
-    x, y = one.pulls[a][both].astype(np.float64), other.pulls[b][both].astype(np.float64)
-    n = len(x)
+    a, b = _pairs(one, other)
+    x, y, n = one.pulls[a].astype(np.float64), other.pulls[b].astype(np.float64), len(a)
     if n < 2:
         raise ValueError(f"results have {n} finished replications in common; simulate at least two with the same indices")
     # The logarithm of a mean moves by the relative error: pairs of x / mean - y / mean have its variance, covariance included.
     spread = float(np.std(x / x.mean() - y / y.mean(), ddof=1)) / math.sqrt(n)
     return _ratio(float(x.mean() / y.mean()), spread, n, "paired")
+
+
+def common_replications(one: Result, other: Result) -> int:
+    """Return how many replications finished in both results.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> one, other = (rai.simulate(rai.table_problem(), rai.Vanilla(), replications=5, seed=0, first_replication=k) for k in (0, 3))
+    >>> common_replications(one, other)
+    2
+    """
+    return len(_pairs(one, other)[0])
+
+
+def _pairs(one: Result, other: Result) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows of the replications that finished in both."""
+    _, a, b = np.intersect1d(one.replication_index, other.replication_index, assume_unique=True, return_indices=True)
+    both = one.finished[a] & other.finished[b]
+    return a[both], b[both]
 
 
 def ratio_of_means(

@@ -50,6 +50,28 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | Cell]], left: in
     return f"<table{named}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def block(headline: str, *parts: str) -> str:
+    """Return what a notebook shows: a line of text above parts that are HTML.
+
+    Examples
+    --------
+    >>> block("a < b", "<hr>")
+    '<div><p>a &lt; b</p><hr></div>'
+    """
+    return f"<div>{line(headline)}{''.join(parts)}</div>"
+
+
+def line(text: str) -> str:
+    """Return a text as a paragraph; nothing for none.
+
+    Examples
+    --------
+    >>> line("a < b"), line("")
+    ('<p>a &lt; b</p>', '')
+    """
+    return f"<p>{html.escape(text)}</p>" if text else ""
+
+
 def _key(value: float | str) -> str:
     """Return what a script reads: its own words for infinities, nothing for NaN."""
     if isinstance(value, float) and not math.isfinite(value):

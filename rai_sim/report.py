@@ -109,7 +109,7 @@ def report(results: StudyResults, *, title: str | None = None, definition: str |
     drawings = [(drawing, render(drawing, "svg")) for drawing in choose(results, summary)] if finished else []
     parts = [
         f"<h1>{html.escape(named)}</h1>", f"<p>{html.escape(_in_short(results, frame))}</p>",
-        html_tables.warnings(tables.warnings_of(frame)),
+        html_tables.warnings(tables.warnings_of(results, frame)),
         _section("What was run", _what(results, definition)),
         _section("Figures", _figures(drawings)),
         _section("Pulls", _pulls_table(listed) + _left_out(frame, listed)),

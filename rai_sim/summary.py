@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -163,7 +162,7 @@ class Summary:
         from rai_sim import html_tables
 
         rows = html_tables.table(("", ""), self._rows().items(), left=2)
-        return f"<div><p>{html.escape(self.headline)}</p>{html_tables.warnings(self.warnings)}{rows}</div>"
+        return html_tables.block(self.headline, html_tables.warnings(self.warnings), rows)
 
 
 def summarise(result: Result) -> Summary:

@@ -428,6 +428,51 @@ def test_every_experiment_has_a_label_of_its_own() -> None:
     assert len({str(line.get_color()) for line in ax.get_lines()}) == 2
 
 
+def test_bounds_that_do_not_hold_are_not_drawn() -> None:
+    """Rewards of standard deviation 1 are not 1/2-sub-Gaussian: no bound, and the legend says why; guarded arms beside them keep theirs."""
+    wide = rai.Problem(rai.Gaussian([1.0, 0.0], sd=1.0), (1, 1), (1, 0), strict=False)
+    narrow = rai.Problem(rai.Gaussian([1.0, 0.0], sd=0.5), (1, 1), (1, 0))
+    runs = [rai.simulate(problem, rai.Vanilla(), replications=20, seed=0) for problem in (wide, narrow)]
+    alone = legend_of(mean_pulls(runs[:1]))
+    assert "no bounds where rewards are not 1/2-sub-Gaussian" in alone
+    assert not [label for label in alone if "Theorem" in label]
+    both = legend_of(mean_pulls({"wide": runs[0], "narrow": runs[1]}))
+    assert "no bounds where rewards are not 1/2-sub-Gaussian" in both
+    assert [label for label in both if "Theorem 2" in label]
+
+
+def test_axes_may_be_drawn_into_twice(runs: list[rai.Result]) -> None:
+    """The second drawing does not turn the axis round again, nor leave the first legend behind."""
+    ax = mean_pulls(runs[:1])
+    mean_pulls(runs[3:], ax)
+    assert ax.xaxis_inverted()
+    assert len(figure_of(ax).legends) == 1
+    assert {"Vanilla", "LUCB"} <= set(legend_of(ax))
+
+
+def test_runs_of_which_hardly_a_pair_finished_are_compared(tmp_path: Path) -> None:
+    """Under a tight cap other replications finish for one than for the other: the widest interval, not an error; a report as well."""
+    problem = rai.table_problem(task=1)
+    one, other = (rai.simulate(problem, algorithm, replications=40, seed=0, max_pulls=3700) for algorithm in (rai.Vanilla(), rai.LUCB()))
+    assert min(one.finished.sum(), other.finished.sum()) > 1
+    assert (one.finished & other.finished).sum() < 2
+    ax = ratios([one, other])
+    assert "bar: 95 % interval (any dependence)" in legend_of(ax)
+    assert "LUCB, finished runs only" in legend_of(ax)
+    study = rai.Study.grid([problem], [rai.Vanilla(), rai.LUCB()], [0.01], replications=40, max_pulls=3700)
+    study.run(tmp_path / "store").report(tmp_path / "report.html")
+
+
+def test_a_base_that_was_capped_is_told() -> None:
+    """The other one finished everywhere, but the ratio is of finished runs only all the same."""
+    problem = rai.table_problem(task=1)
+    base = rai.simulate(problem, rai.Vanilla(), replications=60, seed=0, max_pulls=4200)
+    other = rai.simulate(problem, rai.LUCB(), replications=60, seed=1, max_pulls=4200)
+    other = rai.Result(other.experiment, other.ranges, other.pulls, other.rounds, other.correct, np.ones(60, bool), other.representatives)
+    assert 1 < base.finished.sum() < 60
+    assert "LUCB, finished runs only" in legend_of(ratios([base, other]))
+
+
 def test_infinite_gaps_are_refused() -> None:
     """A single cluster has no gaps to draw against."""
     single = rai.simulate(rai.Problem(rai.Bernoulli([0.5, 0.4]), (2,), (1,)), rai.Vanilla(), replications=5, seed=0)

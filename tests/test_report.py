@@ -207,6 +207,14 @@ def test_missing_and_infinite_values_sort(tmp_path: Path) -> None:
         assert console(browser) == []
 
 
+def test_arms_without_guarantees_are_warned_of(tmp_path: Path) -> None:
+    """Bounds and delta mean nothing for them: page, notebook and figures say so."""
+    wide = rai.Problem(rai.Gaussian([1.0, 0.0], sd=1.0), (1, 1), (1, 0), strict=False)
+    results = rai.Study.grid({"wide": wide}, [rai.Vanilla()], [0.1, 0.01], replications=20).run(tmp_path / "store")
+    for shown in (report(results), results._repr_html_()):
+        assert "guarantees and bounds do not hold for the arms of 1 instance: sd is 1.0" in shown
+
+
 def test_seeds_and_caps_are_told_apart(tmp_path: Path) -> None:
     """Two seeds of one study: tables, warnings and captions name them."""
     grids = [rai.Study.grid({"x": WRONG}, [rai.LUCB(as_printed=True), rai.Vanilla()], [0.1, 0.01], seed=seed, replications=30)

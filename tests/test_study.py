@@ -17,9 +17,11 @@ import rai_sim as rai
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.study import StoreWarning, Study, StudyFailed, StudyInterrupted, StudyResults, Task, open_study
+from rai_sim.study.data import Rows, StudyData
 from rai_sim.study.ledger import Piece, Pieces
 from rai_sim.study.stopping import follow
 from rai_sim.study.task import arms_from_json, arms_to_json
+from rai_sim.workers import block_for, run_into
 
 PROBLEMS = {"easy": rai.table_problem(task=1), "two": rai.best_arm(rai.Gaussian([0.7, 0.4]))}
 ALGORITHMS_RUN = [rai.Vanilla(), rai.Vanilla(merging=False)]
@@ -370,6 +372,22 @@ def test_slow_tasks_run_side_by_side(tmp_path: Path) -> None:
     Study.grid(instances, [Slow()], [0.1], replications=2).run(tmp_path, n_jobs=4)
     assert most[0] == 4
     assert time.perf_counter() - began < 1.5  # 2 s one after the other
+
+
+def test_the_distribution_is_of_the_summarys_replications(tmp_path: Path) -> None:
+    """What lies behind a gap is in neither: shares of the summary's replications add up to one."""
+    task = Study.grid({"x": rai.table_problem()}, [rai.Vanilla()], [0.1], replications=10).tasks[0]
+    data = StudyData(tmp_path, "replications")
+    data.add_tasks([task], {"run": "r", "rai_sim": "0", "stream_version": "1"})
+    for first, count in ((0, 10), (20, 30)):
+        block = block_for(task.experiment, count)
+        run_into(task.experiment, first, block)
+        data.write_rows([Rows(task.key, first, block)], {"run": "r", "rai_sim": "0", "stream_version": "1"})
+    results = rai.open_study(tmp_path)
+    assert results.summary()["replications"].to_list() == [10]
+    values, counts = results.pulls_distribution(task)
+    assert counts.sum() == 10
+    assert values.tolist() == sorted(set(simulated(task, 10).pulls.tolist()))
 
 
 @pytest.mark.usefixtures("registries")

@@ -75,7 +75,8 @@ def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int 
             axes.errorbar(gaps, mean, yerr=[down, error], fmt=look.marker, color=look.colour, markersize=6, capsize=2.5,
                           linewidth=1.2, markerfacecolor="none", markeredgewidth=1.5, label=f"{label} (n = {n})")
             shown.append(mean)
-        axes.plot([], [], color="0.5", marker="|", markersize=10, linestyle="none", label="bar: 95 % interval of the mean")
+        if any(min(number, case.finished) > 1 for case, _, _ in chosen):
+            axes.plot([], [], color="0.5", marker="|", markersize=10, linestyle="none", label="bar: 95 % interval of the mean")
         axes.axvline(problem.bottleneck_gap, color="0.35", linestyle=(0, (2, 2)), linewidth=1.0, zorder=0.5, label="bottleneck gap")
         log_if_wide(axes, "x", gaps, factor=4.0)
         log_if_wide(axes, "y", np.concatenate(shown), factor=4.0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -100,12 +99,7 @@ def figure_bytes(ax: Axes, kind: str, dpi: int = 150) -> bytes:
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     figure: Any = ax.get_figure(root=True)
     figure.savefig(file, format=kind, dpi=dpi, metadata=undated)
-    return _shorter(file.getvalue()) if kind == "svg" else file.getvalue()
-
-
-def _shorter(svg: bytes) -> bytes:
-    """Return an SVG whose paths are given to a hundredth of a point instead of a millionth, a third to a half of the size."""
-    return re.sub(rb' d="[^"]*"', lambda path: re.sub(rb"(\.\d\d)\d+", rb"\1", path[0]), svg)
+    return file.getvalue()
 
 
 def _some(groups: Sequence[list[Case]]) -> tuple[Sequence[list[Case]], str]:

@@ -69,6 +69,11 @@ class Case:
         return "" if self.finished == self.replications else f" ({self.finished:,} of {self.replications:,} finished)"
 
     @property
+    def guarded(self) -> bool:
+        """Whether the theorems hold for the arms: rewards are 1/2-sub-Gaussian."""
+        return self.experiment.problem.arms.why_not_sub_gaussian() is None
+
+    @property
     def upper(self) -> tuple[str | None, float | None]:
         """The theorem that bounds the pulls from above, and its bound."""
         e = self.experiment

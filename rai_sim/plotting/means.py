@@ -37,7 +37,7 @@ def mean_pulls(results: Results, ax: Axes | None = None, *, against: str = "delt
         harder lies to the right: delta and gap fall along the axis.
     bounds : bool, default True
         Whether to draw the lower bound of the mean (Theorem 1, asymptotic) and the algorithms' upper bounds (Theorems 2 and 3, which a
-        replication exceeds with probability at most delta).
+        replication exceeds with probability at most delta). Of arms that are not 1/2-sub-Gaussian, for which none holds, there are none.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def mean_pulls(results: Results, ax: Axes | None = None, *, against: str = "delt
         log_if_wide(axes, "x", xs, factor=1.5 if falling else 4.0)
         log_if_wide(axes, "y", [value for line in axes.get_lines() for value in np.asarray(line.get_ydata(), float)])
         _mark_values(axes, xs)
-        if falling:
+        if falling and not axes.xaxis_inverted():  # a caller may draw into axes twice
             axes.invert_xaxis()
         axes.set(xlabel=_AXES.get(against, plain(against)), ylabel="mean pulls")
         return finish(axes, "Sample complexity")
@@ -183,7 +183,11 @@ def _draw_bounds(ax: Axes, lines: dict[str, list[Case]], against: str, chosen: d
     """Draw each different lower bound once, and each line's upper bound in its own colour."""
     drawn: set[tuple[float, ...]] = set()
     theorems: dict[str, str] = {}
+    if not all(case.guarded for points in lines.values() for case in points):
+        ax.plot([], [], linestyle="none", label="no bounds where rewards are not 1/2-sub-Gaussian")
     for label, points in lines.items():
+        if not all(case.guarded for case in points):
+            continue
         ordered = sorted(points, key=lambda case: abscissa(case, against))
         x = [abscissa(case, against) for case in ordered]
         lower = [theory.lower(case.experiment.problem, case.experiment.delta) for case in ordered]

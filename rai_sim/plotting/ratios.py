@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rai_sim.comparison import Ratio, paired_ratio, ratio_of_means
+from rai_sim.comparison import Ratio, common_replications, paired_ratio, ratio_of_means
 from rai_sim.plotting.inputs import Case, Results, cases_of, setting_words
 from rai_sim.plotting.style import SIZE, axes_or_new, finish, looks, plain
 
@@ -21,8 +21,8 @@ def ratios(results: Results, ax: Axes | None = None, *, baseline: str | None = N
     """Draw the mean pulls of each algorithm over those of a baseline on the same instance and delta, with 95 % intervals.
 
     Intervals are of pairs of replications of equal index (`rai_sim.comparison.paired_ratio`), of independent means where seeds differ;
-    where a study keeps aggregates only they are wider, so as to hold however the two vary together. The legend says which. Numbers are of
-    replications that finished.
+    where a study keeps aggregates only, or hardly a pair finished, they are wider, so as to hold however the two vary together. The legend
+    says which. Numbers are of replications that finished.
 
     Parameters
     ----------
@@ -56,26 +56,25 @@ def ratios(results: Results, ax: Axes | None = None, *, baseline: str | None = N
     if baseline is not None and baseline not in labels:
         raise ValueError(f"baseline is {baseline!r}; choose one of {', '.join(map(repr, labels))}")
     base = baseline if baseline is not None else labels[0] if labels else ""
-    found = [(case, _ratio(case, other)) for case, other in _pairs(cases, base)]
+    found = [(case, _ratio(case, other), bool(case.note or other.note)) for case, other in _pairs(cases, base)]
     if not found:
         raise ValueError("results has nothing to compare; it needs two algorithms on one instance and delta with two finished replications")
     if len(found) > _ROWS:
         raise ValueError(f"results makes {len(found)} ratios; a figure shows at most {_ROWS}: choose some")
-    chosen, names = looks(labels), _names([case for case, _ in found])
+    chosen, names = looks(labels), _names([case for case, _, _ in found])
     with axes_or_new(ax, size_for(cases, base)) as axes:
         legend: set[str] = set()
-        for row, (case, ratio) in enumerate(found):
-            look, capped = chosen[case.label], ", finished runs only" if case.note else ""
-            label = plain(case.label + capped)
+        for row, (case, ratio, capped) in enumerate(found):
+            look, label = chosen[case.label], plain(case.label + (", finished runs only" if capped else ""))
             bar = [[ratio.value - ratio.low], [ratio.high - ratio.value]]
             axes.errorbar(ratio.value, row, xerr=bar, fmt=look.marker, color=look.colour, markersize=6, capsize=3, linewidth=1.6,
                           label=None if label in legend else label)
             legend.add(label)
-        kinds = ", ".join(_KINDS[kind] for kind in dict.fromkeys(ratio.kind for _, ratio in found))
+        kinds = ", ".join(_KINDS[kind] for kind in dict.fromkeys(ratio.kind for _, ratio, _ in found))
         axes.plot([], [], color="0.5", marker="|", markersize=10, linestyle="none", label=f"bar: 95 % interval ({kinds})")
         axes.axvline(1.0, color="0.35", linewidth=1.0, linestyle=(0, (2, 2)), zorder=0.5)
         axes.set_xscale("log")
-        _plain_ticks(axes, [value for _, r in found for value in (r.low, r.high, 1.0)])
+        _plain_ticks(axes, [value for _, r, _ in found for value in (r.low, r.high, 1.0)])
         axes.set_yticks(range(len(found)), names, fontsize=8)
         axes.set_ylim(len(found) - 0.4, -0.6)
         axes.set_xlabel(f"mean pulls over those of {plain(base, 40)}")
@@ -121,7 +120,7 @@ def _ratio(case: Case, base: Case) -> Ratio:
     if case.experiment.seed != base.experiment.seed:
         return ratio_of_means(*known, independent=True)
     one, other = case.rows(), base.rows()
-    if one is None or other is None:
+    if one is None or other is None or common_replications(one, other) < 2:
         return ratio_of_means(*known)
     return paired_ratio(one, other)
 

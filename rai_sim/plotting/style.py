@@ -43,7 +43,7 @@ class Look:
 
 _LOOKS = (
     Look("#0072B2", "o", "-"), Look("#D55E00", "s", (0, (6, 2))), Look("#009E73", "^", (0, (1, 1.3))),
-   Look("#CC79A7", "D", (0, (6, 2, 1, 2))), Look("#000000", "v", (0, (3, 1.5))),
+    Look("#CC79A7", "D", (0, (6, 2, 1, 2))), Look("#000000", "v", (0, (3, 1.5))),
     Look("#E69F00", "P", (0, (10, 2))), Look("#56B4E9", "X", (0, (3, 1, 1, 1, 1, 1))),
 )  # fmt: skip
 _MARKERS = "os^DvPX<>*"
@@ -176,6 +176,8 @@ def finish(ax: Axes, title: str = "") -> Axes:
     fits = max(map(len, labels[:half])) + max(map(len, labels[half:]), default=0) <= _TWO_COLUMNS
     columns = 2 if fits else 1
     if figure.get_gid() == _OURS:
+        for old in figure.legends:  # of what was drawn into these axes before
+            old.remove()
         figure.legend(handles, labels, loc="outside lower left", ncols=columns, frameon=False, columnspacing=1.2)
         figure.set_figheight(figure.get_figheight() + _LEGEND_LINE * -(-len(labels) // columns))
     elif figure.get_layout_engine() is not None:  # it makes room

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.checks import check_count
+from rai_sim.events import Event
 from rai_sim.plotting.style import axes_or_new, cluster_look, finish, height_of, mark_log_axis, plain, short_label
-from rai_sim.trace import Event, Trace
+from rai_sim.trace import Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

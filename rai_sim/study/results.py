@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 import os
@@ -82,9 +81,11 @@ class StudyResults:
         """Return the summary as a table, for notebooks; of many tasks the first ones."""
         frame = tables.distinct(self.summary())
         rows = [tables.cells(row) for row in frame.head(_MOST_SHOWN).iter_rows(named=True)]
-        more = f"<p>... and {len(frame) - _MOST_SHOWN:,} more tasks; summary() has all</p>" if len(frame) > _MOST_SHOWN else ""
-        return (f"<div><p>{html.escape(tables.how_far(self))}</p>{html_tables.warnings(tables.warnings_of(frame))}"
-                f"{html_tables.table(tables.COLUMNS, rows, left=tables.NAMES)}{more}<p>{html.escape(tables.LEGEND)}</p></div>")
+        more = f"... and {len(frame) - _MOST_SHOWN:,} more tasks; summary() has all" if len(frame) > _MOST_SHOWN else ""
+        return html_tables.block(
+            tables.how_far(self), html_tables.warnings(tables.warnings_of(self, frame)),
+            html_tables.table(tables.COLUMNS, rows, left=tables.NAMES), html_tables.line(more), html_tables.line(tables.LEGEND),
+        )  # fmt: skip
 
     @property
     def folder(self) -> Path:
@@ -272,11 +273,13 @@ class StudyResults:
         >>> results.pulls_distribution(study.tasks[0])
         (array([10370.]), array([5]))
         """
-        if self.keeps_rows:
-            rows = self.rows().filter(pl.col("task") == task.key, pl.col("finished")).select("pulls").collect()
+        n, sums = self._data.ledger[task.key].total(self._verdict(task).replications)
+        if self.keeps_rows:  # the replications that the summary is of: behind a gap there may be more
+            wanted = pl.col("task") == task.key, pl.col("finished"), pl.col("replication") < n
+            rows = self.rows().filter(*wanted).select("pulls").collect()
             values, counts = np.unique(rows["pulls"].to_numpy(), return_counts=True)
             return values.astype(np.float64), counts.astype(np.int64)
-        seen = self._data.ledger[task.key].total(self._verdict(task).replications)[1] or NOTHING
+        seen = sums or NOTHING
         edges = [bin_edges(number) for number in seen.bins.tolist()]
         return np.array([(low + high) / 2.0 for low, high in edges]), seen.counts
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rai_sim.html_tables import Cell
-from rai_sim.summary import number, percent
+from rai_sim.summary import count, number, percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,8 +55,8 @@ def cells(row: dict[str, Any]) -> list[Cell]:
     ]  # fmt: skip
 
 
-def warnings_of(frame: pl.DataFrame) -> list[str]:
-    """Return what a reader of a summary must know before using it, one sentence each; usually nothing."""
+def warnings_of(results: StudyResults, frame: pl.DataFrame) -> list[str]:
+    """Return what a reader of a study's summary must know before using it, one sentence each; usually nothing."""
     import polars as pl
 
     said = [f"{row['instance']}, {row['algorithm']}, delta {row['delta']:g}: the error rate lies above delta: {row['errors']:,} of "
@@ -71,6 +71,10 @@ def warnings_of(frame: pl.DataFrame) -> list[str]:
     if capped:
         said.append(f"{capped:,} replications stopped at their cap of pulls; the statistics are over the finished ones, so means are "
                     "biased low")
+    problems = {task.experiment.problem.identity(): task.experiment.problem for task in results.tasks}
+    flaws = [flaw for problem in problems.values() if (flaw := problem.arms.why_not_sub_gaussian()) is not None]
+    if flaws:
+        said.append(f"guarantees and bounds do not hold for the arms of {count(len(flaws), 'instance')}: {flaws[0]}")
     return said
 
 
