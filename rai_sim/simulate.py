@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Generator, Iterator
@@ -15,6 +16,7 @@ import numpy as np
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.checks import check_count, check_int, check_progress, check_workers
 from rai_sim.engine.blocks import Block, part_of
+from rai_sim.engine.faults import KernelStopped
 from rai_sim.problem import Problem, check_delta
 from rai_sim.result import Experiment, Result
 from rai_sim.workers import block_for, effective_workers, run_into, share_memory, spread
@@ -179,14 +181,21 @@ class _Run:
 
     def blocks(self) -> Generator[int]:
         """Run everything; yield each finished block's number of replications."""
+        yield from self._first_pass()
+        while missing := self._missing():  # a signal stopped them, and whoever handled it did not want that
+            self.out.history.stop[0] = 0
+            for part in missing:
+                yield self._run_part(part)
+
+    def _first_pass(self) -> Iterator[int]:
         start, size, each = 0, self.block_size or 1, 0.0
         # Alone, every block runs here. With workers, the first ones do: they compile what is missing once, and tell a replication's time.
         while start < self.count and (self.n_jobs == 1 or (self.count - start) * each <= _WORTH_WORKERS):
             stop = min(start + size, self.count)
             began = time.perf_counter()
-            self._run_part((start, stop))
+            finished = self._run_part((start, stop))
             seconds = time.perf_counter() - began
-            yield stop - start
+            yield finished
             size = self.block_size or next_size(stop - start, seconds)
             if self.n_jobs != 1 and len(self.done) == 1:
                 size = min(size, 16)  # the first block's time may be compilation's, or mostly a call's
@@ -210,9 +219,18 @@ class _Run:
 
     def _run_part(self, part: tuple[int, int]) -> int:
         start, stop = part
-        run_into(self.experiment, self.first + start, part_of(self.out, start, stop))
-        self.done.append(part)
+        try:
+            run_into(self.experiment, self.first + start, part_of(self.out, start, stop))
+        except KernelStopped as stopped:
+            stop = start + stopped.replications
+        if stop > start:
+            self.done.append((start, stop))
         return stop - start
+
+    def _missing(self) -> list[tuple[int, int]]:
+        """Return what was not finished, in parts."""
+        ends = [(0, 0), *_joined(self.done), (self.count, self.count)]
+        return [(a, b) for (_, a), (b, _) in itertools.pairwise(ends) if a < b]
 
     def _collect(self, start: int, block: Block) -> int:
         """Copy a block from a worker that shares no memory with this process."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.checks import check_count, short
 from rai_sim.engine.blocks import Block, new_block
-from rai_sim.engine.faults import MOST_PULLS
+from rai_sim.engine.faults import MOST_PULLS, KernelStopped
 from rai_sim.engine.history import History, new_history, states_kept
 from rai_sim.events import Event, event_cells, read_events
 from rai_sim.experiment import Experiment
@@ -343,6 +344,8 @@ def _check_rounds(rounds: ArrayLike) -> NDArray[np.int64]:
 def _traced(experiment: Experiment, replication: int, rounds: NDArray[np.int64]) -> Block:
     """Run one replication with its history; round 1 is always asked for, as clusters may merge in it."""
     problem = experiment.problem
-    block = new_block(1, sum(problem.required), problem.n_arms, new_history(np.union1d(rounds, [1]), problem.n_arms))
-    run_into(experiment, replication, block)
-    return block
+    while True:
+        block = new_block(1, sum(problem.required), problem.n_arms, new_history(np.union1d(rounds, [1]), problem.n_arms))
+        with suppress(KernelStopped):  # by a signal whose handler does not want an end
+            run_into(experiment, replication, block)
+            return block

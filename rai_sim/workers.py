@@ -15,6 +15,7 @@ from rai_sim.engine.blocks import Block, Setting, new_block
 from rai_sim.engine.faults import MOST_PULLS, NONE, raise_fault
 from rai_sim.engine.streams import stream_key
 from rai_sim.experiment import Experiment
+from rai_sim.signals import running, watched
 
 Job = TypeVar("Job")
 Outcome = TypeVar("Outcome")
@@ -32,8 +33,11 @@ def run_into(experiment: Experiment, first: int, block: Block) -> None:
     ------
     ValueError, OverflowError
         If a recording runs out, or a replication would pass 2^62 pulls; some rows may have been written.
+    KernelStopped
+        If SIGINT or SIGTERM came and its handler raised nothing here; some rows are finished.
     """
-    experiment.algorithm.run_block(kernel_law(experiment.problem.arms), _setting(experiment), first, block)
+    with running(block.history.stop):
+        experiment.algorithm.run_block(kernel_law(experiment.problem.arms), _setting(experiment), first, block)
     if block.fault[0] != NONE:
         raise_fault(block.fault)
 
@@ -93,15 +97,15 @@ def spread(run: Callable[[Job], Outcome], jobs: Iterable[Job], n_jobs: int | Non
 
 def _on_threads(run: Callable[[Job], Outcome], jobs: Iterable[Job], workers: int) -> Generator[Outcome]:
     """Run jobs on threads. joblib's threads would do, but it looks for their results every hundredth of a second only."""
-    with ThreadPoolExecutor(workers) as pool:
-        running: set[Future[Outcome]] = {pool.submit(run, job) for job in islice(jobs, 2 * workers)}
+    with watched(), ThreadPoolExecutor(workers) as pool:
+        begun: set[Future[Outcome]] = {pool.submit(run, job) for job in islice(jobs, 2 * workers)}
         failed: Future[Outcome] | None = None
         try:
-            while running:
-                done, running = wait(running, return_when=FIRST_COMPLETED)
+            while begun:
+                done, begun = wait(begun, return_when=FIRST_COMPLETED)
                 failed = failed or next((future for future in done if future.exception() is not None), None)
                 if failed is None:
-                    running |= {pool.submit(run, job) for job in islice(jobs, len(done))}
+                    begun |= {pool.submit(run, job) for job in islice(jobs, len(done))}
                 for future in done:
                     if future.exception() is None:
                         yield future.result()

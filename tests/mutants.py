@@ -121,3 +121,38 @@ LENGTHENED_LUCB = (
     ("engine/lucb_corridors.py", "return 2.0 * laws.proxy(law)", "return 0.002 * laws.proxy(law)"),
     ("engine/lucb_in_step.py", "k = min(sure + 1, rounds - made)", "k = min(sure + 2, rounds - made)"),
 )
+
+#: The chord's slope kept for the line from W itself; and a look at the last of 64 rewards, of which half are then thrown away.
+STALE_SLOPE = ("engine/duel.py", "            slope = (schedules.threshold(schedule, np.float64(R + LANES)) / unit - W) / LANES\n", "")
+LOOK_AHEAD = ("engine/duel.py", "slope), last - R)", "slope), last - R, LANES if bits_set(A) % 2 else LANES // 2)")
+
+_PATHWISE = """
+import sys
+sys.path.insert(0, sys.argv[2])
+import numpy as np
+from pathwise import decisions_use_used_rewards, misses, two_arms
+from rai_sim import Vanilla
+missed = sum(misses(Vanilla(), two_arms("words", *pair), seed, {count}, workers={workers}).number for seed, pair in enumerate({pairs}))
+hung = len(decisions_use_used_rewards(Vanilla(), two_arms("words", 0.5, 0.14, 0.1), 11, 0, 40)[0])
+np.save(sys.argv[1], [missed, hung])
+"""
+
+
+def pathwise_findings_of_mutant(
+    folder: Path, edits: Sequence[tuple[str, str, str]], pairs: Sequence[tuple[float, float, float]], count: int, workers: int = 1
+) -> tuple[int, int]:
+    """Return what the two harnesses of `pathwise` find in a copy of the package with some lines changed.
+
+    Parameters
+    ----------
+    folder, edits
+        As in `pulls_of_mutant`.
+    pairs : sequence of (middle, gap, delta)
+        Tasks of two arms, of each of which `count` replications are compared with the literal loop, on `workers` threads.
+    """
+    environment = mutant(folder, edits)
+    program = _PATHWISE.format(pairs=list(pairs), count=count, workers=workers)
+    arguments = [sys.executable, "-c", program, str(folder / "found.npy"), str(Path(__file__).parent)]
+    subprocess.run(arguments, check=True, env=environment, cwd=folder, timeout=600)
+    missed, hung = np.load(folder / "found.npy").tolist()
+    return missed, hung

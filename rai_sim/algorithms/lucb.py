@@ -17,7 +17,7 @@ from rai_sim.algorithms.base import Algorithm
 from rai_sim.engine import law as laws
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.certificates import Constraints, new_constraints
-from rai_sim.engine.faults import MOST_PULLS, NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS, report
+from rai_sim.engine.faults import MOST_PULLS, NONE, RECORDING_RAN_OUT, STOPPED, TOO_MANY_PULLS, report
 from rai_sim.engine.history import History, keep_state, next_asked, traced
 from rai_sim.engine.jit import driver, inlined, kernel
 from rai_sim.engine.lucb_challenge import Challenge, arm_in_question, new_challenge, run_challenge
@@ -37,6 +37,7 @@ from rai_sim.engine.lucb_rounds import (
 from rai_sim.engine.lucb_view import View, new_view, note_settled, open_view, renew_view, see_cold, view_holds, worth_a_view
 from rai_sim.engine.partition import Partition, new_partition, open_partition, record_outcome
 from rai_sim.engine.ranking import merge_sort
+from rai_sim.engine.stop import raised
 from rai_sim.engine.streams import State, replication_stream, shuffle
 
 
@@ -111,6 +112,8 @@ def _run_block(law: Any, scale: float, as_printed: bool, setting: Setting, first
     for b in range(block.pulls.size):
         state = replication_stream(setting.key, first + b, memory.ranking.generators)
         finished, R, pulls = _run_one(law, scale, as_printed, setting, memory, block.history, block.fault, state)
+        if block.fault[0] == STOPPED:
+            block.fault[1] = b
         if block.fault[0] != NONE:
             return
         record_outcome(block, b, memory.part, setting.cluster_of, finished, R, pulls)
@@ -136,6 +139,9 @@ def _run_one(
     if views:
         open_view(view, s, part)
     while True:
+        if raised(history.stop):
+            report(fault, STOPPED, 0, 0)
+            return False, R, pulls
         R += 1
         log_term = math.log(scale * R * R * R)
         if cold == 0:
@@ -195,7 +201,7 @@ def _run_one(
         last_picks = these_picks
         if k > 1:
             worth = WORTH_A_JUMP
-            k, jumps, state = stay_inside(law, corridors, s, picks, k, setting.skip_error, jumps, state)
+            k, jumps, state = stay_inside(law, corridors, s, picks, k, setting.skip_error, history.stop, jumps, state)
         else:
             k = 1
             if same >= _SAME_BEFORE_A_TRY and (fit or v >= 0):

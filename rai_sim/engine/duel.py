@@ -5,7 +5,9 @@ b) and (b, a).
 
 W itself costs a logarithm and a root. As W is concave, its chord from one round to a later one lies below it, by about W/32 times the
 square of the chord's share of R; so near the threshold distances are measured from chords. Elsewhere W is
-bounded from below by its growth since a round that is at most 1/8 of R ago. W itself is computed when a bound is crossed.
+bounded from below by its growth since a round that is at most 1/8 of R ago. W itself is computed when a bound is crossed; what is said
+of the rounds after that one needs a slope measured from there, for a line from W itself with the slope of a chord that begins lower runs
+above W.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from rai_sim.engine.certificates import FIRST_JUMPS, LONGEST, certified_on_line,
 from rai_sim.engine.history import History, keep_state, next_asked, see_arm
 from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.sampling import bits_set, lanes
+from rai_sim.engine.stop import raised
 from rai_sim.engine.streams import State
 from rai_sim.engine.vectors import LANES, LONGEST_RISE, first_lane, walk_above
 
@@ -32,7 +35,8 @@ WORTH_A_JUMP = 500.0
 _SAG = 0.25
 #: A chord of W, and a jump judged by the growth of W at the anchor, spans at most this share of R.
 _LONGEST_CHORD = 1.0 / 8.0
-#: W grows by at least W_anchor / (2 anchor) sqrt(anchor / R) a round, and R is below 1.27 anchor there.
+#: W grows by at least W_anchor / (2 anchor) sqrt(anchor / R) a round. A jump begins at most 1/8 after the anchor and is at most 1/8 of R
+#: long, so R stays below 1.27 anchor.
 _GROWTH = 0.44
 
 
@@ -52,33 +56,34 @@ def duel(
     per_budget = 1.0 / budget
     R0 = R1 = R  # the chord reaches from R0, where it is W0, to R1
     W0, rise = 0.0, 0.0
-    anchor, W_anchor = 0.0, 0.0  # the last round for which W itself was computed, and W there
+    anchor, W_anchor = 0.0, 0.0  # a round for which W itself was computed, and W there
     steepest = 0.0  # by no more than this a round |gap| is expected to approach W, up to 1.27 times the anchor
     due, others = next_asked(history), pulls - 2 * R
-    while last > R:
+    while last > R and not raised(history.stop):
         if due <= R:
             due = _see(history, a, b, S_a, S_b, R, others)
         gap = S_a - S_b
+        if (1.0 + _LONGEST_CHORD) * anchor < R:
+            anchor, W_anchor = np.float64(R), schedules.threshold(schedule, np.float64(R))
+            steepest = abs(drift) - _GROWTH * W_anchor / unit / anchor
         if R + LANES > R1:
-            if (1.0 + _LONGEST_CHORD) * anchor < R:
-                anchor, W_anchor = np.float64(R), schedules.threshold(schedule, np.float64(R))
-                steepest = abs(drift) - _GROWTH * W_anchor / unit / anchor
             R0, R1, W0, rise = R, R, schedules.threshold_after(schedule, anchor, W_anchor, np.float64(R)) / unit, 0.0
             if (W0 - abs(gap)) * (W0 - abs(gap)) < WORTH_A_JUMP * budget:
                 R1 = R + LANES + int(R * min(_LONGEST_CHORD, math.sqrt(32.0 * _SAG / W0)))
                 rise = (schedules.threshold(schedule, np.float64(R1)) / unit - W0) / (R1 - R0)
-        W = W0 + (R - R0) * rise
+        W, slope = W0 + (R - R0) * rise, rise
         if abs(gap) > W:
             W = schedules.threshold(schedule, np.float64(R)) / unit
             if abs(gap) > W:
                 break
+            slope = (schedules.threshold(schedule, np.float64(R + LANES)) / unit - W) / LANES
         D = W - abs(gap)
         k = sure_rounds(D, spread)
         reach = D * D * per_budget  # about the length that bound 2 certifies
         if max(k, reach) < WORTH_A_JUMP and laws.has_words(law):
             A, state = laws.word(law, a, R, state)
             B, state = laws.word(law, b, R, state)
-            rounds = min(_walk(schedule, A, B, gap, R, W, rise), last - R)
+            rounds = min(_walk(schedule, A, B, gap, R, W, slope), last - R)
             while R + rounds > due:
                 j = int(due - R)
                 due = _see(history, a, b, S_a + bits_set(A & lanes(0, j)), S_b + bits_set(B & lanes(0, j)), due, others)
@@ -131,13 +136,13 @@ def _jump(R: int, W: float, gap: float, drift: float, budget: float) -> int:
 
 
 @kernel
-def _walk(schedule: Any, A: np.uint64, B: np.uint64, gap: float, R: int, W: float, rise: float) -> int:
+def _walk(schedule: Any, A: np.uint64, B: np.uint64, gap: float, R: int, W: float, slope: float) -> int:
     """Return after how many of 64 rounds the first with |gap| > W comes, 64 if none; rewards are 0 and 1.
 
-    W + j rise is a lower bound of W(R + j). Rounds in which the gap exceeds it are visited one after another.
+    W + j slope is a lower bound of W(R + j). Rounds in which the gap exceeds it are visited one after another.
     """
     leads, trails = (A & ~B, B & ~A) if gap >= 0.0 else (B & ~A, A & ~B)
-    suspects = _above(leads, trails, W - abs(gap), rise) | _above(trails, leads, W + abs(gap), rise)
+    suspects = _above(leads, trails, W - abs(gap), slope) | _above(trails, leads, W + abs(gap), slope)
     while suspects != _NONE:
         rounds = first_lane(suspects) + 1
         change = bits_set(leads & lanes(0, rounds)) - bits_set(trails & lanes(0, rounds))
@@ -148,8 +153,8 @@ def _walk(schedule: Any, A: np.uint64, B: np.uint64, gap: float, R: int, W: floa
 
 
 @inlined
-def _above(up: np.uint64, down: np.uint64, room: float, rise: float) -> np.uint64:
-    """Return the rounds in which a walk may be above room + j rise; its steps up and down are bits."""
+def _above(up: np.uint64, down: np.uint64, room: float, slope: float) -> np.uint64:
+    """Return the rounds in which a walk may be above room + j slope; its steps up and down are bits."""
     if room >= LANES:
         return _NONE
-    return walk_above(up, down, int(room * 256.0), min(int(rise * 256.0), LONGEST_RISE))
+    return walk_above(up, down, int(room * 256.0), min(int(slope * 256.0), LONGEST_RISE))

@@ -10,10 +10,20 @@ from numpy.typing import NDArray
 from rai_sim.engine.jit import kernel
 
 #: fault[0] is one of these; fault[1] and fault[2] are an arm and a pull number (1-based) where that says something.
-NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS = 0, 1, 2
+#: Of a block that was asked to stop, fault[1] is the number of replications that were finished.
+NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS, STOPPED = 0, 1, 2, 3
 
 #: int64 counters are safe up to here. A run that would go on is stopped with an error instead of wrapping around.
 MOST_PULLS = 1 << 62
+
+
+class KernelStopped(Exception):
+    """A block was asked to stop; `.replications` of it, its first rows, were finished."""
+
+    def __init__(self, replications: int) -> None:
+        """Keep how many."""
+        super().__init__(replications)
+        self.replications = replications
 
 
 @kernel
@@ -25,6 +35,8 @@ def report(fault: NDArray[np.int64], code: int, arm: int, pull: int) -> None:
 def raise_fault(fault: NDArray[np.int64]) -> NoReturn:
     """Raise the error that a noted fault stands for."""
     code, arm, pull = (int(v) for v in fault)
+    if code == STOPPED:
+        raise KernelStopped(arm)
     if code == RECORDING_RAN_OUT:
         raise ValueError(
             f"rewards: the recording of arm {arm} ran out: pull {pull} was asked for but only {pull - 1} are recorded; "

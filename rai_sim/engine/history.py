@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.engine.jit import inlined, kernel
+from rai_sim.engine.stop import new_flag
 
 #: A round that is never reached, and to which a word of rounds can be added.
 NEVER = (1 << 62) + (1 << 61)
@@ -25,6 +26,7 @@ class History(NamedTuple):
 
     asked: NDArray[np.int64]  # (K + 1,) ascending, the last NEVER
     cursor: NDArray[np.int64]  # (2,)
+    stop: NDArray[np.int64]  # (1,) raised by who wants the kernel to stop (see rai_sim.engine.stop); here as every kernel has it at hand
     rounds: NDArray[np.int64]  # (K,) of each state
     pulls: NDArray[np.int64]  # (K + 1, 2, N) of each arm; of all arms when its state was seen last; the last row as of the last look
     means: NDArray[np.float64]  # (K + 1, N) empirical, in law units; the last row likewise
@@ -34,14 +36,15 @@ def new_history(asked: NDArray[np.int64], arms: int) -> History:
     """Allocate for one replication; rounds are asked for in ascending order."""
     K = len(asked)
     return History(
-        np.append(asked, NEVER).astype(np.int64), np.zeros(2, np.int64), np.zeros(K, np.int64), np.zeros((K + 1, 2, arms), np.int64),
-        np.full((K + 1, arms), np.nan),
+        asked=np.append(asked, NEVER).astype(np.int64), cursor=np.zeros(2, np.int64), stop=new_flag(), rounds=np.zeros(K, np.int64),
+        pulls=np.zeros((K + 1, 2, arms), np.int64), means=np.full((K + 1, arms), np.nan),
     )  # fmt: skip
 
 
 def no_history() -> History:
     """Allocate what says that nothing is traced."""
-    return History(np.full(1, NEVER), np.zeros(2, np.int64), np.zeros(0, np.int64), np.zeros((0, 2, 0), np.int64), np.zeros((0, 0)))
+    none = np.zeros(0, np.int64)
+    return History(np.full(1, NEVER), np.zeros(2, np.int64), new_flag(), none, np.zeros((0, 2, 0), np.int64), np.zeros((0, 0)))
 
 
 def states_kept(history: History) -> int:

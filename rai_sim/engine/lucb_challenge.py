@@ -44,6 +44,7 @@ from rai_sim.engine.jit import for_words, inlined
 from rai_sim.engine.lucb_rounds import Ranking, compute_bounds, see_ranked
 from rai_sim.engine.partition import Partition
 from rai_sim.engine.sampling import bits_set, lanes
+from rai_sim.engine.stop import raised
 from rai_sim.engine.streams import State
 from rai_sim.engine.vectors import LANES, LONGEST_RISE, first_lane, walk_above
 
@@ -341,6 +342,8 @@ def run_challenge(
         log_term = math.log(scale * (R + 1) * (R + 1) * (R + 1))
         compute_bounds(s, n, log_term, 1.0)
         J = min(_longest_stretch(law, s, n, R + 1), (most - pulls) // number)
+        if raised(history.stop):
+            return R, pulls, False, state
         if J < 1:  # more pulls than lines can be drawn for: corridors can
             return R, pulls, True, state
         if not _set_borders(k, s, clusters):

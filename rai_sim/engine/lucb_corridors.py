@@ -58,6 +58,7 @@ from rai_sim.engine.certificates import certified_on_line, log_over_share
 from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.lucb_rounds import GREATEST, LEAST, NEAREST, STRONGEST, WEAKEST, Ranking
 from rai_sim.engine.sampling import bits_set, lanes
+from rai_sim.engine.stop import raised
 from rai_sim.engine.streams import State
 from rai_sim.engine.words import new_counts
 
@@ -364,7 +365,7 @@ def first_exit(word: np.uint64, m: float, at: float, up: float, down: float, mos
 
 @inlined
 def stay_inside(
-    law: Any, k: Corridors, s: Ranking, picks: int, limit: int, skip_error: float, jumps: int, state: State
+    law: Any, k: Corridors, s: Ranking, picks: int, limit: int, skip_error: float, stop: NDArray[np.int64], jumps: int, state: State
 ) -> tuple[int, int, State]:
     """Pull the picks until one of them may have left its corridor, or `limit` times; return how often, the jumps and the state."""
     done = 0
@@ -405,5 +406,5 @@ def stay_inside(
                     s.total[x], state = laws.more_pulls(law, arm, before, pulls, step, state)
                 k.moved[x] += (s.total[x] - before) - step * s.mean[x]
         done += step
-        if done >= limit or narrowest(k, s, picks) <= 0.0:
+        if done >= limit or narrowest(k, s, picks) <= 0.0 or raised(stop):
             return done, jumps, state

@@ -38,6 +38,7 @@ from rai_sim.engine.jit import implements, inlined, kernel
 from rai_sim.engine.lucb_rounds import Ranking
 from rai_sim.engine.partition import Partition
 from rai_sim.engine.ranking import repair
+from rai_sim.engine.stop import raised
 from rai_sim.engine.streams import State
 from rai_sim.engine.vectors import LANES
 from rai_sim.engine.words import advance, draw_words, first_suspect
@@ -101,7 +102,7 @@ def run_in_step(
     repair(s.order, s.total, n, s.picks, s.lcb)  # by sums: means may hide differences
     count, G = constrain(c, s.total, part.open_sizes, n)
     made = 0
-    while made < rounds:
+    while made < rounds and not raised(history.stop):
         W = schedules.threshold(schedule, np.float64(R + made)) / unit
         if G > W and made > 0:
             break

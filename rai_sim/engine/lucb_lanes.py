@@ -41,6 +41,7 @@ from rai_sim.engine.lucb_rounds import Ranking
 from rai_sim.engine.partition import Partition
 from rai_sim.engine.ranking import ranks_before
 from rai_sim.engine.sampling import bits_set
+from rai_sim.engine.stop import raised
 from rai_sim.engine.streams import State
 from rai_sim.engine.vectors import address_of, first_lane
 
@@ -211,7 +212,7 @@ def run_in_lanes(
         room = min(room, np.float64(laws.pulls_available(law)) - k.values[first + x])
     _cut(k, clusters, mean, at_mean)
     picks, same, stop = _0, 0, R + int(room)
-    while stop > R:
+    while stop > R and not raised(history.stop):
         if next_asked(history) <= R + 1:
             for x in range(n):
                 see_arm(history, s.arm_of[k.label[x]], k.values[at_mean + x], int(k.values[first + x]), pulls)

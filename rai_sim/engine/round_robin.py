@@ -25,7 +25,7 @@ from rai_sim.engine import schedule as schedules
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.certificates import FIRST_JUMPS, Constraints, constrain, longest_jump, new_constraints, pair_budget, sure_rounds
 from rai_sim.engine.duel import WORTH_A_JUMP, duel
-from rai_sim.engine.faults import MOST_PULLS, NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS, report
+from rai_sim.engine.faults import MOST_PULLS, NONE, RECORDING_RAN_OUT, STOPPED, TOO_MANY_PULLS, report
 from rai_sim.engine.history import History, keep_state, next_asked, see_arm, traced
 from rai_sim.engine.jit import driver, inlined, kernel
 from rai_sim.engine.partition import (
@@ -37,6 +37,7 @@ from rai_sim.engine.partition import (
     settle_arm,
 )
 from rai_sim.engine.ranking import repair
+from rai_sim.engine.stop import raised
 from rai_sim.engine.streams import State, new_generators, replication_stream, shuffle
 from rai_sim.engine.vectors import LANES
 from rai_sim.engine.words import advance, draw_words, first_suspect, new_counts
@@ -85,6 +86,8 @@ def _run_block(
         finished, R, pulls = _run_one(
             law, schedule, merging, setting, quiet, least_budget, scratch, part, constraints, block.history, block.fault, state
         )
+        if block.fault[0] == STOPPED:
+            block.fault[1] = b
         if block.fault[0] != NONE:
             return
         record_outcome(block, b, part, setting.cluster_of, finished, R, pulls)
@@ -123,6 +126,9 @@ def _run_one(
     if every_round and laws.has_words(law) and quiet > 0:
         k, mode = 1, WORDS
     while True:
+        if raised(history.stop):
+            report(fault, STOPPED, 0, 0)
+            return False, R, pulls
         last = min(last_by_pulls, last_by_recording)
         if R + k > last:  # the rounds up to `last` hold no event, so they are over
             if last_by_recording < last_by_pulls:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rai_sim.engine.blocks import Block, copy_of, part_of
+from rai_sim.engine.faults import KernelStopped
 from rai_sim.experiment import Experiment
 from rai_sim.provenance import environment, now
 from rai_sim.simulate import next_size
@@ -52,7 +53,8 @@ class Unit(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a unit: its rows from `start` on, maybe not all, the time a replication (NaN: none was run), and what went wrong."""
+    """What became of a unit: its rows from `start` on, maybe not all, the time a replication (NaN: none was run), what went wrong, and
+    whether a signal stopped the job."""
 
     task: int
     start: int
@@ -60,6 +62,7 @@ class Outcome(NamedTuple):
     rows: Rows | None
     seconds: float
     error: Exception | None
+    stopped: bool = False
 
     @property
     def reached(self) -> int:
@@ -71,9 +74,11 @@ def run_job(home: int, units: Sequence[Unit]) -> list[Outcome]:
     """Run units until all are done or the time is up; the last ones may be cut short or left out. `home` is the study's process."""
     # A terminal sends Ctrl-C to worker processes as well, which are to finish what they have begun.
     with Interrupts() if os.getpid() != home else nullcontext():
-        deadline = time.perf_counter() + _JOB_SECONDS
-        first = units[0]
-        return [_run_unit(unit, deadline) if unit is first or time.perf_counter() < deadline else _outcome(unit) for unit in units]
+        deadline, outcomes = time.perf_counter() + _JOB_SECONDS, list[Outcome]()
+        for unit in units:
+            begin = not outcomes or (time.perf_counter() < deadline and not outcomes[-1].stopped)
+            outcomes.append(_run_unit(unit, deadline) if begin else _outcome(unit)._replace(stopped=outcomes[-1].stopped))
+        return outcomes
 
 
 def _run_unit(unit: Unit, deadline: float) -> Outcome:
@@ -87,6 +92,8 @@ def _run_unit(unit: Unit, deadline: float) -> Outcome:
         began = time.perf_counter()
         try:
             run_into(unit.experiment, unit.start + done, block if size == count else part_of(block, done, done + size))
+        except KernelStopped as stopped:
+            return _outcome(unit, block, done + stopped.replications, seconds)._replace(stopped=True)
         except Exception as error:  # a recording that ran out, too many pulls, no memory: this task's affair, the others go on
             return _outcome(unit, block, done, seconds, error)
         except KeyboardInterrupt:  # a second Ctrl-C: what is finished is handed over, and no job follows

@@ -1,0 +1,181 @@
+"""Ctrl-C reaches kernels: every kind of stride of one long replication, threads, studies, traces; what a handler does not end goes on.
+
+Each case is a process of its own, which sends itself signals, as the C handler of Python sees them in its main thread alone.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rai_sim.engine.stop import new_flag
+from rai_sim.signals import running, watched
+
+#: One replication of each would take minutes to hours; in the order of strides: sums of many arms, the last two arms by sums and by words;
+#: LUCB in step by sums and by words, plain rounds and corridors, corridors of many pulls, lanes, challenge.
+_GAUSSIANS, _TWO = "rai.Gaussian([0.5, 0.4999999, 0.49])", "rai.Gaussian([0.5, 0.4999999])"
+_NEAR = "[0.5, 0.4999999]"
+LONG = {
+    "sums": ("rai.Vanilla()", f"rai.top({_GAUSSIANS}, 1)"),
+    "last two": ("rai.Vanilla()", f"rai.best_arm({_TWO})"),
+    "last two, sure": ("rai.Vanilla()", f"rai.best_arm(rai.Bernoulli({_NEAR}))"),
+    "words": ("rai.Vanilla()", "rai.full_ranking(rai.Bernoulli([0.5, 0.4999999, 0.4999998]))"),
+    "in step": ("rai.LUCB()", f"rai.best_arm({_TWO})"),
+    "in step, sure": ("rai.LUCB()", f"rai.best_arm(rai.Bernoulli({_NEAR}))"),
+    "corridors": ("rai.LUCB()", f"rai.top({_GAUSSIANS}, 1)"),
+    "challenge": ("rai.LUCB()", "rai.best_arm(rai.Bernoulli([0.5, 0.4999999, 0.3]))"),
+    "lanes": ("rai.LUCB()", "rai.top(rai.Bernoulli([0.5, 0.4999999, 0.4999998, 0.4999997]), 2)"),
+}
+
+_HEAD = """
+import os, signal, sys, threading, time
+import rai_sim as rai
+
+def after(seconds, number=signal.SIGINT, then=0.0):
+    def send():
+        time.sleep(seconds)
+        global sent
+        sent = time.perf_counter()
+        os.kill(os.getpid(), number)
+    threading.Thread(target=send, daemon=True).start()
+
+def took():
+    return time.perf_counter() - sent
+"""
+
+
+def run(code: str, *arguments: str) -> str:
+    """Run a program after the head; return what it prints."""
+    program = _HEAD + textwrap.dedent(code)
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=280)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_one_long_replication_answers_within_two_seconds() -> None:
+    """Whatever stride it is in; the kernels are compiled before."""
+    program = """
+    for name, (algorithm, problem) in CASES.items():
+        problem, algorithm = eval(problem), eval(algorithm)
+        rai.simulate(problem, algorithm, delta=0.1, replications=1, seed=1, max_pulls=1000)
+        after(0.4)
+        try:
+            rai.simulate(problem, algorithm, delta=0.1, replications=1, seed=1, skip_error=0.0)
+            print(name, "finished")
+        except rai.SimulationInterrupted as interrupted:
+            print(name, took() < 2.0, interrupted.result)
+    """
+    told = run(f"CASES = {LONG!r}\n{textwrap.dedent(program)}")
+    assert told.splitlines() == [f"{name} True None" for name in LONG]
+
+
+def test_threads_answer_and_keep_what_was_finished() -> None:
+    """Two workers, each in one long replication, after ones that were capped; and blocks in which some rows are done."""
+    told = run(f"""
+    problem = rai.best_arm(rai.Bernoulli({_NEAR}))
+    rai.simulate(problem, rai.Vanilla(), delta=0.1, replications=1, seed=1, max_pulls=1000)
+    after(0.5)
+    try:
+        rai.simulate(problem, rai.Vanilla(), delta=0.1, replications=50, seed=1, skip_error=0.0, n_jobs=2)
+    except rai.SimulationInterrupted as interrupted:
+        print(took() < 2.0, interrupted.result)
+    easy = rai.best_arm(rai.Bernoulli([0.6, 0.4]))
+    whole = rai.simulate(easy, rai.Vanilla(), seed=1, replications=3000)
+    for n_jobs in (1, 2):
+        after(0.15)
+        try:
+            rai.simulate(easy, rai.Vanilla(), seed=1, replications=10**6, n_jobs=n_jobs)
+        except rai.SimulationInterrupted as interrupted:
+            found = interrupted.result
+            n = min(found.ranges[0][1], 3000)
+            print(took() < 2.0, found.ranges[0][0], n > 100, bool((found.pulls[:n] == whole.pulls[:n]).all()))
+    """)
+    assert told.splitlines() == ["True None", "True 0 True True", "True 0 True True"]
+
+
+def test_what_a_handler_does_not_end_goes_on() -> None:
+    """A handler that only counts: the same numbers, from kernels that were stopped in between; traces too."""
+    told = run("""
+    problem = rai.best_arm(rai.Bernoulli([0.5000002, 0.4999998]))
+    expected = rai.simulate(problem, rai.Vanilla(), delta=0.1, replications=40, seed=1, skip_error=0.0)
+    count = 0
+    def counted(number, frame):
+        global count
+        count += 1
+    signal.signal(signal.SIGINT, counted)
+    for n_jobs in (1, 2):
+        for j in range(6):
+            after(0.05 * (j + 1))
+        found = rai.simulate(problem, rai.Vanilla(), delta=0.1, replications=40, seed=1, skip_error=0.0, n_jobs=n_jobs)
+        print((found.pulls == expected.pulls).all(), (found.representatives == expected.representatives).all(), found.ranges)
+    after(0.01)
+    trace = rai.trace(problem, rai.Vanilla(), delta=0.1, seed=1, replication=3)
+    print(trace.result.pulls[0] == expected.pulls[3], count > 0)
+    """.replace("5000002", "50002").replace("4999998", "49998"))
+    assert told.splitlines()[:2] == ["True True ((0, 40),)"] * 2
+    assert told.splitlines()[2].endswith("True")
+
+
+def test_a_study_in_one_long_replication_is_interrupted(tmp_path: Path) -> None:
+    """It answers within 2 s and keeps the task that was done; SIGTERM likewise."""
+    told = run(
+        f"""
+    rai.simulate(rai.best_arm(rai.Bernoulli({_NEAR})), rai.Vanilla(), delta=0.1, replications=1, seed=1, max_pulls=1000)
+    study = rai.Study.grid(
+        {{"easy": rai.best_arm(rai.Bernoulli([0.9, 0.1])), "hard": rai.best_arm(rai.Bernoulli({_NEAR}))}},
+        [rai.Vanilla()], [0.1], replications=20, skip_error=0.0,
+    )
+    for number in (signal.SIGINT, signal.SIGTERM):
+        after(2.0, number)
+        try:
+            study.run(sys.argv[1], n_jobs=1)
+        except rai.StudyInterrupted:
+            print(took() < 2.0)
+    print(rai.open_study(sys.argv[1]).summary()["replications"].to_list())
+    """,
+        str(tmp_path / "long.study"),
+    )
+    assert told.splitlines()[:2] == ["True", "True"]
+    assert "20" in told.splitlines()[2]
+
+
+def test_whom_the_handler_told_before_is_still_told() -> None:
+    """The file that someone else has signals written to gets them too, and is put back."""
+    told = run("""
+    import socket
+    from rai_sim.signals import watched
+    mine, theirs = socket.socketpair()
+    theirs.setblocking(False)
+    mine.settimeout(5)
+    signal.set_wakeup_fd(theirs.fileno())
+    signal.signal(signal.SIGUSR1, lambda number, frame: None)
+    with watched(), watched():
+        os.kill(os.getpid(), signal.SIGUSR1)
+        time.sleep(0.1)
+    print(list(mine.recv(10)) == [signal.SIGUSR1], signal.set_wakeup_fd(-1) == theirs.fileno())
+    """)
+    assert told.split() == ["True", "True"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT])
+def test_flags_are_raised_while_kernels_run_only(number: signal.Signals) -> None:
+    """Two flags under watch, one not; SIGINT's handler does nothing here."""
+    before, flags = signal.signal(number, lambda *_: None), [new_flag() for _ in range(3)]
+    try:
+        with running(flags[0]), running(flags[1]):
+            signal.raise_signal(number)
+            for _ in range(1000):
+                if flags[0][0] and flags[1][0]:
+                    break
+                signal.sigtimedwait([signal.SIGUSR2], 0.005)
+        with watched():
+            signal.raise_signal(number)
+    finally:
+        signal.signal(number, before)
+    assert np.concatenate(flags).tolist() == [1, 1, 0]
