@@ -12,15 +12,14 @@ Four kinds of compiled functions exist:
     A helper for laws that give words of rewards; with other laws, a stand-in is compiled, which takes less time.
 
 Numba's disk cache notices a change of the entry point's own file only; a changed helper in another file would go
-unnoticed (numba #1833), and an index that names a class which no longer exists cannot even be read. `driver` therefore
-puts a digest of all of the package's kernel sources into the function's qualified name, from which Numba makes the
-names of the cache files.
+unnoticed (numba #1833). `driver` therefore puts a digest of all of the package's kernel sources into the function's
+qualified name, from which Numba makes the names of the cache files, and keeps them in a cache that checks what it
+loads (see `rai_sim.engine.kernel_cache`).
 """
 
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -30,6 +29,8 @@ import numba
 from numba import types
 from numba.core.registry import CPUDispatcher
 from numba.extending import overload
+
+from rai_sim.engine.kernel_cache import KernelCache, warn_once
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -80,31 +81,37 @@ def inlined(function: F) -> F:
 @cache
 def source_digest() -> str:
     """Return the SHA-256 of every source file that kernels are compiled from."""
-    package = Path(__file__).parent.parent
+    return digest_of(Path(__file__).parent.parent)
+
+
+def digest_of(package: Path) -> str:
+    """Return the SHA-256 of a package's kernel sources, those in subfolders included: their places and their bytes."""
     digest = hashlib.sha256()
     for folder in ("algorithms", "arms", "engine"):
-        for path in sorted((package / folder).glob("*.py")):
-            digest.update(path.name.encode())
-            digest.update(path.read_bytes())
+        sources = {path.relative_to(package).as_posix(): path for path in (package / folder).rglob("*.py")}
+        for place, path in sorted(sources.items()):
+            data = path.read_bytes()
+            digest.update(f"{place}\n{len(data)}\n".encode())
+            digest.update(data)
     return digest.hexdigest()
 
 
 def driver(function: F) -> F:
     """Compile an entry point and keep the machine code on disk, named by the digest of all kernel sources.
 
-    Where no cache folder can be written the function works without, after a warning.
+    Where there is no folder to keep it in, the function works without, after a warning.
     """
     function.__qualname__ += f"_{source_digest()[:16]}"
+    dispatcher = numba.njit(**_OPTIONS)(function)
     try:
-        return cast(F, numba.njit(cache=True, **_OPTIONS)(function))
-    except RuntimeError as problem:  # numba: no locator available, i.e. no folder it may write to
-        warnings.warn(
+        dispatcher._cache = KernelCache(function)
+    except Exception as problem:  # no folder that may be written to, or a version of Numba whose cache is built otherwise
+        warn_once(
+            "save",
             f"compiled kernels are not kept on disk ({problem}); every process compiles anew. "
             "Set NUMBA_CACHE_DIR to a writable folder.",
-            RuntimeWarning,
-            stacklevel=2,
         )
-        return cast(F, numba.njit(**_OPTIONS)(function))
+    return cast(F, dispatcher)
 
 
 def implements(operation: Callable[..., Any], law: type) -> Callable[[F], F]:
