@@ -1,6 +1,11 @@
 """Exact, fast simulation of representative arm identification (RAI) in stochastic bandits."""
 
+# ruff: noqa: E402  # what answers Ctrl-C stands before what takes time to load
 from __future__ import annotations
+
+from rai_sim import entry as _entry
+
+_entry.answer_interrupts()
 
 import importlib
 from typing import TYPE_CHECKING, Any

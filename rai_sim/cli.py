@@ -6,13 +6,16 @@ was finished printed.
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import re
 import shlex
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,12 +24,13 @@ import typer
 import typer.main
 
 from rai_sim import cli_tables as tables
+from rai_sim import entry
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.arms.base import LAWS, Arms
 from rai_sim.cli_parsing import (
     BadInput,
     check_file,
-    check_parent,
+    check_folder,
     describe_algorithms,
     flag,
     parse_algorithm,
@@ -34,6 +38,7 @@ from rai_sim.cli_parsing import (
     whole_number,
 )
 from rai_sim.cli_problem import build_problem, law_options, takes_problem
+from rai_sim.files import is_own_output
 from rai_sim.problem import Problem, check_delta
 from rai_sim.result import Result
 from rai_sim.simulate import SimulationInterrupted, simulate
@@ -173,6 +178,8 @@ def bounds(problem_options: dict[str, Any], delta: Delta = 0.01, json: Json = Fa
 
 _FOLDER = "where results are kept; default: the file's `store`, else the file's name with .study"
 
+_OUTPUT = "write the summary, one row a task, as .csv or .parquet; in CSV a text that a spreadsheet would run gets a leading apostrophe"
+
 
 @app.command()
 def study(
@@ -181,7 +188,7 @@ def study(
     replications: Annotated[int | None, _whole("of each task, in place of the file's; what is there counts")] = None,
     precision: Annotated[float | None, _real("relative half-width of the mean's 95 % interval, in place of the file's")] = None,
     jobs: Annotated[int, _whole("workers; -1 for all cores; does not change the numbers")] = 1,
-    output: Annotated[Path | None, typer.Option(help="write the summary, one row a task, as .csv or .parquet", show_default=False)] = None,
+    output: Annotated[Path | None, typer.Option(help=_OUTPUT, show_default=False)] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="show the tasks, and run and write nothing")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="instead: run a random sample of stored replications again and compare")] = False,
     sample: Annotated[int, _whole("replications that --verify runs again")] = 100,
@@ -197,7 +204,7 @@ def study(
         raise BadInput(f"--output {output} has no meaning with --verify; leave one of them out")
     wanted = Study.from_toml(file, replications=replications, precision=precision)
     folder = store_of(file) if store is None else store
-    cli_study.check_output(output, folder)
+    cli_study.check_output(output, folder, file)
     again = _again("study", store=store, replications=replications, precision=precision, jobs=None if jobs == 1 else jobs)
     again = f"{again} {shlex.quote(str(file))}"
     code, said, failures = 0, "", {}
@@ -282,9 +289,7 @@ def plot(
     if kind not in cli_figures.KINDS:
         raise BadInput(f"--format {kind} is no kind of figure; choose {', '.join(cli_figures.KINDS)}")
     folder = cli_figures.beside(study, ".figures") if output is None else output
-    if folder.exists() and not folder.is_dir():
-        raise BadInput(f"--output {folder} is a file; give a folder")
-    check_parent(folder, "--output")
+    check_folder(folder, "--output")
     import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is read
 
     with cli_study.warnings_in_a_line():
@@ -314,7 +319,8 @@ def report(
         results, definition = cli_figures.study_at(study, store)
         cli_figures.check_apart(path, study, results.folder)
         write_report(results, path, title=cli_figures.beside(study, "").name if title is None else title, definition=definition)
-    _show(f"{path}")
+    if not is_own_output(path):  # the page ends with the page
+        _show(f"{path}")
 
 
 @app.command()
@@ -378,21 +384,49 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0
     """
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    entry.print_anything()
     try:
-        code = typer.main.get_command(app).main(args=words, prog_name="rai-sim", standalone_mode=False)
+        entry.interrupts_are_raised()
+        with _warnings_in_a_line():
+            code = typer.main.get_command(app).main(args=words, prog_name="rai-sim", standalone_mode=False)
     except _UsageError as error:
         return _complain(_usage(error, words[0]))
     except BadInput as error:
         return _complain(str(error))
     except (TypeError, ValueError, OverflowError) as error:
         return _complain(_in_options(str(error)))
-    except (OSError, ImportError) as error:  # a study's folder that cannot be used, an extra that is not installed
+    except OSError as error:
+        return _complain(_of_files(error))
+    except ImportError as error:  # an extra that is not installed
         return _complain(str(error))
     except MemoryError as error:
         return _complain(f"not enough memory: {error}; ask for fewer --replications")
     except (KeyboardInterrupt, typer.Abort):
         return 130
     return code if isinstance(code, int) else 0
+
+
+@contextmanager
+def _warnings_in_a_line() -> Iterator[None]:
+    """Show what is warned of without the place in the program."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: print("rai-sim: WARNING:", message, file=sys.stderr)
+        yield
+
+
+#: What helps against an error of the system.
+_REMEDIES = {
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "change permissions, or give another place"),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "free space, or give another place"),
+}
+
+
+def _of_files(error: OSError) -> str:
+    """Return what the system says of a file, with the remedy where it is known; errors of studies' folders say all themselves."""
+    if error.filename is None or error.strerror is None:
+        return str(error)
+    remedy = _REMEDIES.get(error.errno or 0)
+    return f"{os.fsdecode(error.filename)}: {error.strerror}" + (f"; {remedy}" if remedy else "")
 
 
 def _complain(message: str) -> int:

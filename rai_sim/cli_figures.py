@@ -112,7 +112,7 @@ def write_figures(results: StudyResults, folder: Path, kind: str) -> list[str]:
     from rai_sim.plotting.choice import choose, render
 
     drawings = choose(results)
-    folder.mkdir(exist_ok=True)
+    folder.resolve().mkdir(exist_ok=True)  # a link to a folder that is not there yet stays one
     lines = []
     for drawing in drawings:
         path = folder / f"{drawing.name}.{kind}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -33,10 +34,18 @@ def check_file(path: Path, option: str) -> None:
     check_parent(path, option)
 
 
+def check_folder(path: Path, option: str) -> None:
+    """Refuse a name under which no folder is or can be made."""
+    if path.exists() and not path.is_dir():
+        raise BadInput(f"{option} {path} is a file; give a folder")
+    check_parent(path, option)
+
+
 def check_parent(path: Path, option: str) -> None:
-    """Refuse a name in a folder that is not there."""
-    if not path.parent.is_dir():
-        raise BadInput(f"{option} {path}: there is no folder {path.parent}; make it first")
+    """Refuse a name in a folder that is not there, and a link, which is followed, into one."""
+    for place in (path, Path(os.path.realpath(path))):
+        if not place.parent.is_dir():
+            raise BadInput(f"{option} {path}: there is no folder {place.parent}; make it first")
 
 
 def real_number(text: str | float) -> float:

@@ -24,29 +24,33 @@ _MOST_ROWS = 200
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
-    """Write a summary as CSV or Parquet, as the name's end says; lists become text in CSV."""
+    """Write a summary as CSV or Parquet, as the name's end says; in CSV lists become text, and texts are made `harmless`."""
     import polars as pl
 
-    from rai_sim.files import write_atomically
+    from rai_sim.files import harmless, write_atomically
 
     if path.suffix.lower() == ".parquet":
         write_atomically(path, frame.write_parquet)
     elif path.suffix.lower() == ".csv":
         lists = [pl.col(pl.List(pl.Int64)).cast(pl.List(pl.String)).list.join(" ")]
-        write_atomically(path, frame.with_columns(lists).write_csv)
+        texts = [pl.col(pl.String).map_elements(harmless, return_dtype=pl.String)]
+        plain = frame.with_columns(lists).with_columns(texts)
+        write_atomically(path, plain.write_csv)
     else:
         check_output(path)
 
 
-def check_output(path: Path | None, store: Path | None = None) -> None:
-    """Refuse a name for `write_table` before anything is run."""
+def check_output(path: Path | None, store: Path | None = None, study: Path | None = None) -> None:
+    """Refuse a name for `write_table` before anything is run; links are followed, as they are when it is written."""
     if path is None:
         return
     check_file(path, "--output")
     if path.suffix.lower() not in (".csv", ".parquet"):
         raise BadInput(f"--output {path} ends in neither .csv nor .parquet; give a name that does")
-    if store is not None and path.parent.resolve() == store.resolve():
+    if store is not None and store.resolve() in path.resolve().parents:
         raise BadInput(f"--output {path} lies among the study's results in {store}; give another folder")
+    if study is not None and path.resolve() == study.resolve():
+        raise BadInput(f"--output {path} is the study's own file; give another name")
 
 
 def summary_text(results: StudyResults) -> str:
