@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -77,7 +78,7 @@ def summary_document(results: StudyResults, **more: Any) -> dict[str, Any]:
 def warnings_in_a_line() -> Iterator[None]:
     """Show warnings of the store as one line each on the error stream."""
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        typer.echo(f"rai-sim: WARNING: {message}", err=True)
+        print("rai-sim: WARNING:", message, file=sys.stderr)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
@@ -91,7 +92,7 @@ def interrupts_in_a_line(again: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        typer.echo(f"rai-sim: INTERRUPTED; to go on: {again}", err=True)
+        print("rai-sim: INTERRUPTED; to go on:", again, file=sys.stderr)
         raise typer.Exit(130) from None
 
 

@@ -38,7 +38,7 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
     path : Path
         The file. A regular one is replaced and keeps its permissions, a link is followed, anything else is written into.
     write : callable
-        Is given the open binary file.
+        Is given a binary file in memory.
 
     Raises
     ------
@@ -53,15 +53,16 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
     >>> path.read_bytes()
     b'1 2 3'
     """
+    # In memory first: libraries tell of a full disk by exceptions of their own, and a pipe has no way back, which some formats take.
+    whole = io.BytesIO()
     try:
+        write(whole)
         number = _descriptor(path)
         there = None if number is not None else _status(path)
         if number is not None or (there is not None and not stat.S_ISREG(there.st_mode)):
-            whole = io.BytesIO()  # a pipe has no way back, which some formats take, and gets nothing of what fails half way
-            write(whole)
             _write_into(path if number is None else number, whole.getvalue())
         else:
-            _replace(Path(os.path.realpath(path)), there, write)
+            _replace(Path(os.path.realpath(path)), there, whole.getvalue())
     except OSError as error:
         if error.errno is None:  # of a library, in words of its own
             raise OSError(f"{path}: {error}") from error
@@ -139,13 +140,13 @@ def _write_into(place: Path | int, data: bytes) -> None:
         file.write(data)
 
 
-def _replace(target: Path, there: os.stat_result | None, write: Callable[[BinaryIO], object]) -> None:
+def _replace(target: Path, there: os.stat_result | None, data: bytes) -> None:
     """Write a new file beside the target and rename it; with the permissions, and if possible the owner, of one that is there."""
     temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}{TEMPORARY}")
     handle = os.open(temporary, _NEW, 0o666 if there is None else 0o600)
     try:
         with open(handle, "wb") as file:
-            write(file)
+            file.write(data)
             file.flush()
             if there is not None:
                 _like(file.fileno(), there)

@@ -8,11 +8,8 @@ python scripts/bench_report.py --write          also rewrite the README between 
 from __future__ import annotations
 
 import argparse
-import os
 import platform
-import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import rows
 from benchmarks.rows import Effort, Point, Row, number_text, seconds_text
+from rai_sim.files import write_atomically
 from rai_sim.provenance import processor, usable_cores
 
 README = Path(__file__).resolve().parent.parent / "README.md"
@@ -151,21 +149,10 @@ def rewrite(path: Path, sections: dict[str, str]) -> None:
     ValueError
         If a marker is missing, doubled or out of order; the file is then left as it is.
     """
-    path = path.resolve()  # a symbolic link stays one
     text = path.read_bytes().decode()
     for name, content in sections.items():
         text = between_markers(text, name, content)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        shutil.copymode(path, temporary)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    write_atomically(path, lambda file: file.write(text.encode()))
 
 
 # ---------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 import math
 import sys
 import time
@@ -25,6 +26,8 @@ import rai_sim as rai
 from rai_sim import movielens
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.arms.base import Arms
+from rai_sim.entry import print_anything
+from rai_sim.files import write_atomically
 from rai_sim.summary import json_safe, number
 
 DELTA = 0.01
@@ -206,15 +209,18 @@ def draw(cells: Sequence[Cell], title: str, path: Path) -> None:
     if any(not cell.finished for cell in cells):
         caption += "; hollow, with an arrow: not done, at least so many pulls"
     figure.suptitle(f"{title}, delta = {DELTA:g}\n{caption}", fontsize=10)
-    figure.savefig(path, dpi=150)
+    picture = io.BytesIO()
+    figure.savefig(picture, dpi=150, format="png")
+    write_atomically(path, lambda file: file.write(picture.getvalue()))
 
 
 def write_csv(cells: Sequence[Cell], path: Path) -> None:
     """Write one line a cell."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(asdict(cells[0])))
-        writer.writeheader()
-        writer.writerows({key: "" if value is None else value for key, value in json_safe(asdict(cell)).items()} for cell in cells)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(asdict(cells[0])))
+    writer.writeheader()
+    writer.writerows({key: "" if value is None else value for key, value in json_safe(asdict(cell)).items()} for cell in cells)
+    write_atomically(path, lambda file: file.write(text.getvalue().encode()))
 
 
 def _sizes(text: str) -> list[int]:
@@ -251,14 +257,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     if not sets:
         sets["synthetic"] = ("Synthetic arms in the shape of movie ratings", movielens.like(most))
+    print_anything()
     folder = Path(options.output)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, (title, arms) in sets.items():
-        cells = list(run_all(arms, options.sizes, options.replications, options.seed, options.jobs, options.seconds))
-        write_csv(cells, folder / f"{name}.csv")
-        draw(cells, title, folder / f"{name}.png")
-        print(f"{title}, delta = {DELTA:g}, seed {options.seed}\n")
-        print(table_text(cells), "", "The paper's claims, on these arms:", *claims(cells), "", sep="\n")
+    try:
+        folder.resolve().mkdir(parents=True, exist_ok=True)
+        for name, (title, arms) in sets.items():
+            cells = list(run_all(arms, options.sizes, options.replications, options.seed, options.jobs, options.seconds))
+            print(f"{title}, delta = {DELTA:g}, seed {options.seed}\n")
+            print(table_text(cells), "", "The paper's claims, on these arms:", *claims(cells), "", sep="\n")
+            write_csv(cells, folder / f"{name}.csv")
+            draw(cells, title, folder / f"{name}.png")
+    except OSError as error:
+        parser.error(str(error))
     return 0
 
 

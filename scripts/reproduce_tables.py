@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 import itertools
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 
 from tqdm import tqdm
 
 import rai_sim as rai
 from rai_sim import LUCB, Butterscotch, Vanilla
 from rai_sim.algorithms.base import Algorithm
+from rai_sim.cli_parsing import check_file
+from rai_sim.entry import print_anything
+from rai_sim.files import write_atomically
 
 DELTA = 0.01
 INSTANCES = ("mirrored", "printed")
@@ -106,12 +111,13 @@ def text(found: Iterable[Entry]) -> str:
     return "\n\n".join("\n".join([titles[key], *lines]) for key, lines in blocks.items())
 
 
-def write_csv(found: Sequence[Entry], path: str) -> None:
+def write_csv(found: Sequence[Entry], path: Path) -> None:
     """Write the entries to a CSV file."""
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow([field.name for field in fields(Entry)])
-        writer.writerows([getattr(entry, field.name) for field in fields(Entry)] for entry in found)
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow([field.name for field in fields(Entry)])
+    writer.writerows([getattr(entry, field.name) for field in fields(Entry)] for entry in found)
+    write_atomically(path, lambda file: file.write(text.getvalue().encode()))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -120,18 +126,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--replications", type=int, default=1000, help="runs an entry (default 1000)")
     parser.add_argument("--seed", type=int, default=0, help="seed of all streams (default 0)")
     parser.add_argument("--jobs", type=int, default=1, help="workers, -1 for all cores (default 1)")
-    parser.add_argument("--csv", metavar="FILE", help="also write the entries to this file")
+    parser.add_argument("--csv", metavar="FILE", type=Path, help="also write the entries to this file")
     options = parser.parse_args(arguments)
+    print_anything()
     try:
+        if options.csv is not None:
+            check_file(options.csv, "--csv")
         found = entries(options.replications, options.seed, options.jobs)
     except (TypeError, ValueError) as error:
         parser.error(str(error))
-    if options.csv is not None:
-        write_csv(found, options.csv)
     print(text(found))
     print(f"\n{options.replications:,} runs an entry, seed {options.seed}; +- is one standard error, "
           "ratio is ours / paper, errors are wrong outputs.")
     print(f"\n{WHY}")
+    if options.csv is not None:
+        try:
+            write_csv(found, options.csv)
+        except OSError as error:
+            parser.error(str(error))
     return 0
 
 

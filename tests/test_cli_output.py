@@ -1,0 +1,326 @@
+"""Where the command line writes to, and what it says when it cannot."""
+
+import csv
+import io
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from command_line import ROOT, Capture, printed, refused, run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rai_sim as rai
+from rai_sim import cli, entry
+from rai_sim.cli_study import write_table
+from rai_sim.files import from_harmless
+
+STUDY = """
+algorithms = ["butterscotch"]
+delta = [0.1, 0.01]
+replications = 20
+[[instances]]
+name = "=1+1, two arms with δ → 0"
+means = [0.9, 0.1]
+problem = "best_arm"
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Return the file of a study that was run, whose instance has a name like a formula."""
+    path = tmp_path / "two.toml"
+    path.write_text(STUDY, encoding="utf-8")
+    rai.Study.from_toml(path).run(tmp_path / "two.study")
+    return path
+
+
+# Links, devices, standard output -----------------------------------------------------------------------
+
+
+def test_every_command_follows_links(file: Path, tmp_path: Path, capsys: Capture) -> None:
+    """A link to a file, and one to a file or folder that is not there yet, stay links."""
+    (tmp_path / "old.html").write_text("old")
+    (tmp_path / "page").symlink_to("old.html")
+    (tmp_path / "t.png").symlink_to("new.png")
+    (tmp_path / "s.csv").symlink_to("new.csv")
+    (tmp_path / "figures").symlink_to("drawn")
+    printed(capsys, f"report '{file}' -o '{tmp_path}/page'")
+    printed(capsys, f"trace --table-task 1 --algorithm butterscotch --plot '{tmp_path}/t.png'")
+    printed(capsys, f"study '{file}' --output '{tmp_path}/s.csv'")
+    lines = printed(capsys, f"plot '{file}' -o '{tmp_path}/figures'").splitlines()
+    assert all((tmp_path / name).is_symlink() for name in ("page", "t.png", "s.csv", "figures"))
+    assert (tmp_path / "old.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert (tmp_path / "new.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "new.csv").read_text(encoding="utf-8").count("\n") == 3
+    assert len(lines) == len(list((tmp_path / "drawn").iterdir())) > 0
+    assert lines[0].startswith(f"{tmp_path}/figures/")
+
+
+def test_devices_stay_devices(file: Path, tmp_path: Path, capsys: Capture) -> None:
+    """As root, too, for whom nothing is forbidden."""
+    (tmp_path / "null.png").symlink_to("/dev/null")
+    (tmp_path / "null.parquet").symlink_to("/dev/null")
+    printed(capsys, f"report '{file}' -o /dev/null")
+    printed(capsys, f"trace --table-task 1 --algorithm butterscotch --plot '{tmp_path}/null.png'")
+    printed(capsys, f"study '{file}' --output '{tmp_path}/null.parquet'")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    assert "No space left on device; free space, or give another place" in refused(capsys, f"report '{file}' -o /dev/full")
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
+def test_a_page_on_standard_output_is_the_page_alone(file: Path, tmp_path: Path) -> None:
+    """Its name is not printed behind it."""
+    command = [sys.executable, "-m", "rai_sim", "report", str(file), "-o", "/dev/stdout"]
+    with (tmp_path / "page.html").open("wb") as page:
+        subprocess.run(command, cwd=ROOT, stdout=page, check=True)
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert text.rstrip().endswith("</html>")
+
+
+@pytest.mark.parametrize(
+    ("link", "target", "words", "said"),
+    [
+        ("s.csv", "two.toml", "study FILE --output LINK", "is the study's own file; give another name"),
+        ("s.csv", "two.study/s.csv", "study FILE --output LINK", "lies among the study's results"),
+        ("deep", "two.study", "study FILE --output LINK/s.csv", "lies among the study's results"),
+        ("p.html", "two.study/p.html", "report FILE -o LINK", "is part of the study; give another name"),
+        ("p.html", "two.toml", "report FILE -o LINK", "is part of the study; give another name"),
+        ("figures", "two.study", "plot FILE -o LINK", "is part of the study; give another name"),
+        ("p.html", "nowhere/p.html", "report FILE -o LINK", "there is no folder {}/nowhere; make it first"),
+        ("s.csv", "nowhere/s.csv", "study FILE --output LINK", "there is no folder {}/nowhere; make it first"),
+        ("t.svg", "nowhere/t.svg", "trace --plot LINK", "there is no folder {}/nowhere; make it first"),
+    ],
+)
+def test_a_link_is_judged_by_where_it_leads(
+    link: str, target: str, words: str, said: str, file: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    """What is written through a link must not harm a study either; nothing is changed."""
+    (tmp_path / link).symlink_to(target)
+    before = {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")}
+    words = words.replace("FILE", f"'{file}'").replace("LINK", str(tmp_path / link))
+    assert said.format(tmp_path.resolve()) in refused(capsys, words)
+    assert {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+
+
+# Disks -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """Return a file system of 4 KiB, where one can be mounted."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", str(place)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("no right to mount a file system")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+COMMANDS = {
+    "t.png": "trace --table-task 1 --algorithm butterscotch --plot PLACE/t.png",
+    "p.html": "report FILE -o PLACE/p.html",
+    "figures": "plot FILE -o PLACE/figures",
+}
+
+
+def test_full_and_read_only_disks_are_one_line(disk: Path, file: Path, capsys: Capture) -> None:
+    """The asked name, the reason and the remedy; nothing is left behind."""
+    for name, words in COMMANDS.items():
+        line = refused(capsys, words.replace("FILE", f"'{file}'").replace("PLACE", str(disk)))
+        assert re.fullmatch(rf"rai-sim: {disk}/{name}\S*: No space left on device; free space, or give another place\n", line)
+        assert [path for path in disk.rglob("*") if path.is_file()] == []
+    many = pl.DataFrame({"x": list(range(100_000))})
+    for kind in ("csv", "parquet"):
+        with pytest.raises(OSError, match=rf"No space left on device: '{disk}/s\.{kind}'"):
+            write_table(many, disk / f"s.{kind}")
+    (disk / "figures").rmdir()
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+    for name, words in COMMANDS.items():
+        line = refused(capsys, words.replace("FILE", f"'{file}'").replace("PLACE", str(disk)))
+        assert line == f"rai-sim: {disk}/{name}: Read-only file system; change permissions, or give another place\n"
+    run(f"study '{file}' --output '{disk}/s.csv'", expect=2)
+    captured = capsys.readouterr()
+    assert "40 of 40 replications" in captured.out  # what was done is shown all the same
+    assert captured.err == f"rai-sim: {disk}/s.csv: Read-only file system; change permissions, or give another place\n"
+    assert list(disk.iterdir()) == []
+
+
+def test_a_folder_without_permission(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name that was asked for, not that of the temporary."""
+    real = os.open
+
+    def closed(name: Any, *rest: Any, **more: Any) -> int:
+        if str(name).startswith(str(tmp_path)):
+            raise PermissionError(13, "Permission denied", name)
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(os, "open", closed)
+    line = refused(capsys, f"trace --table-task 1 --algorithm butterscotch --plot '{tmp_path}/t.png'")
+    assert line == f"rai-sim: {tmp_path}/t.png: Permission denied; change permissions, or give another place\n"
+
+
+# Standard output and error of any encoding -------------------------------------------------------------
+
+
+def stream(encoding: str) -> io.TextIOWrapper:
+    """Return a stream as Python makes one for standard output."""
+    return io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="strict")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1", "utf-8"])
+def test_no_letter_ends_a_command(encoding: str, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All figures are drawn and told; names, titles and warnings that the encoding lacks come as question marks."""
+    out, err = stream(encoding), stream(encoding)
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "stderr", err)
+    (tmp_path / "two.study" / "replications-δ→.parquet").write_bytes(b"")
+    run(f"plot '{file}' -o '{tmp_path}/δ→'")
+    run(f"study '{file}' --progress")
+    run(f"study '{file}' --dry-run")
+    run(f"report '{file}' -o '{tmp_path}/→.html'")
+    run(f"trace --plot '{tmp_path}/→/x.png'", expect=2)
+    out.flush()
+    err.flush()
+    text, said = (one.buffer.getvalue().decode(encoding) for one in (out, err))  # type: ignore[attr-defined]
+    lines = text.splitlines()
+    delta_, arrow = (letter.encode(encoding, "replace").decode(encoding) for letter in "δ→")
+    drawn = list((tmp_path / "δ→").iterdir())
+    assert [line.startswith(f"{tmp_path}/{delta_}{arrow}/") for line in lines].count(True) == len(drawn) > 0
+    assert f"=1+1, two arms with {delta_} {arrow} 0" in text
+    assert lines[-1] == f"{tmp_path}/{arrow}.html"
+    assert f"replications-{delta_}{arrow}.parquet is " in said
+    assert said.endswith(f"there is no folder {tmp_path}/{arrow}; make it first\n")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_the_process_itself(encoding: str, file: Path, tmp_path: Path) -> None:
+    """As PYTHONIOENCODING, or a code page, has it."""
+    command = [sys.executable, "-m", "rai_sim", "study", str(file), "--dry-run"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, env=dict(os.environ, PYTHONIOENCODING=encoding), check=True)
+    assert b"=1+1, two arms with ? ? 0" in done.stdout
+    assert done.stderr == b""
+
+
+@settings(max_examples=200, derandomize=True)
+@given(st.text(), st.sampled_from(["ascii", "cp1252", "latin-1", "utf-8", "utf-16", "cp437", "shift_jis"]))
+def test_anything_can_be_printed(text: str, encoding: str) -> None:
+    """Names of files that are no text too: every letter, or a question mark in its place."""
+    text += "\udcff"
+    out, err = stream(encoding), stream(encoding)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        entry.print_anything()
+        print(text, end="", flush=True)
+        print(text, file=sys.stderr, end="", flush=True)
+    for one in (out, err):
+        shown = one.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined]
+        expected = "".join(letter.encode(encoding, "replace").decode(encoding) for letter in text)
+        assert shown == expected.replace("\n", os.linesep)
+
+
+def test_streams_in_their_place_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None (no console), a text in memory, and one that loses letters in a way of its own."""
+    own = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="namereplace")
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    entry.print_anything()
+    monkeypatch.setattr(sys, "stdout", own)
+    entry.print_anything()
+    assert own.errors == "namereplace"
+
+
+def test_warnings_are_a_line(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of libraries and of the kernel cache: no place in the program, no line of source."""
+    def simulate(*_: object, **__: object) -> rai.Result:
+        warnings.warn("the cache is full; free space", RuntimeWarning, stacklevel=1)
+        return rai.simulate(rai.table_problem(task=1), rai.Butterscotch(), replications=2, seed=0)
+
+    monkeypatch.setattr(cli, "simulate", simulate)
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        run("run --table-task 1 --algorithm butterscotch --replications 2")
+    assert capsys.readouterr().err == "rai-sim: WARNING: the cache is full; free space\n"
+
+
+# CSV ---------------------------------------------------------------------------------------------------
+
+
+def test_a_name_like_a_formula(file: Path, tmp_path: Path, capsys: Capture) -> None:
+    """It gets an apostrophe in CSV alone; numbers, negative ones too, stay numbers."""
+    for kind in ("csv", "parquet"):
+        printed(capsys, f"study '{file}' --output '{tmp_path}/s.{kind}'")
+    frame, whole = pl.read_csv(tmp_path / "s.csv"), pl.read_parquet(tmp_path / "s.parquet")
+    assert whole["instance"].to_list() == ["=1+1, two arms with δ → 0"] * 2
+    assert frame["instance"].to_list() == ["'=1+1, two arms with δ → 0"] * 2
+    assert [from_harmless(cell) for cell in frame["instance"]] == whole["instance"].to_list()
+    assert frame["pulls_mean"].to_list() == whole["pulls_mean"].to_list()
+    assert frame.columns == whole.columns
+
+
+cells = st.text(st.one_of(st.sampled_from("=+-@\t\r\n'\",;1.e"), st.characters(blacklist_categories=["Cs"], blacklist_characters="\0")))
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.lists(st.tuples(cells, st.floats(allow_nan=False), st.integers(-(2**63), 2**63 - 1)), min_size=1, max_size=5))
+def test_every_text_comes_back_from_csv_and_none_is_run(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, float, int]]
+) -> None:
+    """Read by another program's parser; numbers are not touched."""
+    path = tmp_path_factory.mktemp("cells") / "t.csv"
+    write_table(pl.DataFrame(rows, schema={"text": pl.String, "x": pl.Float64, "n": pl.Int64}, orient="row"), path)
+    with path.open(encoding="utf-8", newline="") as lines:
+        head, *found = csv.reader(lines)
+    assert head == ["text", "x", "n"]
+    assert [(from_harmless(text), float(x), int(n)) for text, x, n in found] == rows
+    for text, _, _ in found:
+        assert text[:1] not in tuple("=@\t\r\n")
+        assert text[:1] not in ("+", "-") or float(text) is not None
+
+
+# Ctrl-C while the program starts -----------------------------------------------------------------------
+
+_AS_SCRIPT = "import sys; sys.argv[:1] = ['/usr/bin/rai-sim']; from rai_sim.cli import main; sys.exit(main())"
+
+
+@pytest.mark.parametrize("library", ["numpy", "llvmlite", "numba", "typer"])
+@pytest.mark.parametrize("program", [("-m", "rai_sim"), ("-c", _AS_SCRIPT)], ids=["module", "script"])
+def test_ctrl_c_while_libraries_load(program: tuple[str, ...], library: str) -> None:
+    """Exit code 130 and nothing said, whichever library is being loaded."""
+    command = [sys.executable, "-X", "importtime", *program, "run"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        for line in process.stderr:  # a line when a module is loaded
+            if re.search(rf"\| +{library}\b", line):
+                break
+        else:
+            pytest.fail(f"{library} was not loaded")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert [line for line in err.splitlines() if not line.startswith("import time:")] == []
+
+
+def test_libraries_that_load_the_package_keep_their_ctrl_c() -> None:
+    """Only the program answers by itself; a handler that is there, or none at all (nohup), stays."""
+    code = "import signal, sys; {}; import rai_sim; print(signal.getsignal(signal.SIGINT))"
+    for before, expected in (
+        ("", "<built-in function default_int_handler>"),
+        ("sys.argv[0] = 'rai-sim'; signal.signal(signal.SIGINT, signal.SIG_IGN)", "Handlers.SIG_IGN"),
+    ):
+        done = subprocess.run([sys.executable, "-c", code.format(before or "pass")], cwd=ROOT, capture_output=True, text=True, check=True)
+        assert done.stdout.strip() in (expected, str(signal.SIG_IGN) if "IGN" in expected else expected)
