@@ -142,6 +142,8 @@ def _show(text: str) -> None:
         # The reader has seen enough; what is still buffered must not fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, "standard output") from error
 
 
 def _how_far(chosen: Sequence[Algorithm], results: Sequence[Result], replications: int) -> str:
@@ -226,13 +228,19 @@ def study(
         except StudyFailed as error:
             results, code, said = error.results, 2, str(error)
             failures = {task.label: str(flaw) for task, flaw in error.failures.items()}
+        unwritten: OSError | None = None
+        if output is not None:  # before anything is shown: who reads that may leave early
+            try:
+                cli_study.write_table(results.summary(), output)
+            except OSError as error:
+                unwritten = error
         if json:
             document = cli_study.summary_document(results, rerun=again, interrupted=code == 130, failures=failures)
             _show(tables.json_text(document))
         elif code != 130:
             _show(cli_study.summary_text(results))
-        if output is not None:
-            cli_study.write_table(results.summary(), output)
+        if unwritten is not None:
+            raise unwritten
     if said:
         print("rai-sim:", said, file=sys.stderr)
     raise typer.Exit(code)

@@ -89,6 +89,22 @@ def test_a_page_on_standard_output_is_the_page_alone(file: Path, tmp_path: Path)
     assert text.rstrip().endswith("</html>")
 
 
+def test_a_table_is_written_whatever_becomes_of_what_is_shown(file: Path, tmp_path: Path) -> None:
+    """The reader of standard output has left, or its disk is full: the file that was asked for is there all the same."""
+    command = [sys.executable, "-m", "rai_sim", "study", str(file), "--output"]
+    with subprocess.Popen([*command, str(tmp_path / "s.csv")], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        _, err = process.communicate()
+    assert (process.returncode, err) == (0, b"")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*command, str(tmp_path / "t.csv")], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2
+    assert done.stderr == b"rai-sim: standard output: No space left on device; free space, or give another place\n"
+    assert (tmp_path / "s.csv").read_bytes() == (tmp_path / "t.csv").read_bytes()
+    assert len(pl.read_csv(tmp_path / "s.csv")) == 2
+
+
 @pytest.mark.parametrize(
     ("link", "target", "words", "said"),
     [
