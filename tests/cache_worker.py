@@ -32,7 +32,7 @@ def damaged(kind: str, data: bytes, other: bytes, place: float, bit: int, noise:
             "noise": data[:at] + noise + data[at + len(noise) :]}[kind]  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, database=None)
+@settings(max_examples=25, deadline=None, derandomize=True, database=None)
 @given(st.lists(damages, min_size=1, max_size=3))
 def whatever_is_damaged(drawn: list[tuple[str, int, float, int, bytes]]) -> None:
     """The results are right, one warning tells of damage at most, and the next process finds both kernels."""

@@ -139,8 +139,8 @@ def other_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     "foreign",
     [
         other_processor,
-        lambda patch: patch.setattr(numba, "__version__", "0.60.0"),
-        lambda patch: patch.setattr(llvmlite, "__version__", "0.43.0"),
+        lambda patch: patch.setattr(numba, "__version__", "0.0.1"),
+        lambda patch: patch.setattr(llvmlite, "__version__", "0.0.1"),
         lambda patch: patch.setattr(config, "BOUNDSCHECK", 1),
     ],
     ids=["processor", "numba", "llvmlite", "bounds"],
