@@ -113,10 +113,7 @@ class StudyData:
 
     def stored_rows(self) -> pl.LazyFrame:
         """Return the rows of all tasks in the store, each once."""
-        paths = self.store.paths("replications")
-        if not paths:
-            return pl.LazyFrame(schema=SCHEMAS["replications"])
-        rows = pl.scan_parquet(paths)
+        rows = self.store.scan("replications")
         return rows.unique(subset=["task", "replication"]) if self.duplicates else rows
 
     # Tasks -----------------------------------------------------------------------------------------

@@ -201,9 +201,16 @@ class Store:
                 pass  # it is passed over all the same
         warnings.warn(f"{self.folder / name} {done}: {flaw}", StoreWarning, stacklevel=2)
 
-    def paths(self, kind: str) -> list[Path]:
-        """Return the parts of a kind that have been read or written, by name."""
-        return sorted(self.folder / name for name in self._whole if name.startswith(f"{kind}-"))
+    def scan(self, kind: str) -> pl.LazyFrame:
+        """Return the rows of the parts of a kind that have been read or written, in the order of their names.
+
+        Polars takes what it is given for a pattern, a home folder or a partition, unless it is told not to: a folder may be called gaps[1].
+        """
+        folder = os.path.abspath(self.folder)
+        paths = [os.path.join(folder, name) for name in sorted(self._whole) if name.startswith(f"{kind}-")]
+        if not paths:
+            return pl.LazyFrame(schema=SCHEMAS[kind])
+        return pl.scan_parquet(paths, glob=False, hive_partitioning=False)
 
     # Writing ---------------------------------------------------------------------------------------
 

@@ -78,7 +78,7 @@ def _draw_rows(data: StudyData, tasks: Sequence[Task], sample: int, rng: np.rand
 
 def _draw_sums(data: StudyData, tasks: Sequence[Task], sample: int, rng: np.random.Generator) -> Iterator[Stored]:
     by_key = {task.key: task for task in tasks}
-    stored = [row for path in data.store.paths("aggregates") for row in pl.read_parquet(path).iter_rows() if row[0] in by_key]
+    stored = [row for row in data.store.scan("aggregates").collect().iter_rows() if row[0] in by_key]
     for at in rng.permutation(len(stored)).tolist():
         if sample <= 0:
             return
