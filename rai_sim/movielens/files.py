@@ -1,0 +1,206 @@
+"""Files of a download: in a folder, in a zip archive, alone; packed by gzip or plain; opened by their own names, read in bounded memory."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, TypeVar, cast
+
+DOWNLOAD = "give a MovieLens download: its folder, its zip or its file of ratings"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: What a file of ratings, or of titles or means, may hold unpacked. The largest of MovieLens have 0.9 GB and 5 MB.
+MOST_BYTES, MOST_SMALL = 2**32, 2**25
+#: What is looked at to tell what a file is.
+HEAD = 4096
+_BLOCK = 2**22
+_LONGEST_LINE = 2**20
+_MOST_FILES = 500
+_GZIP = b"\x1f\x8b"
+#: Neighbours of a named file that may hold its titles.
+_TITLES_END = (".csv", ".dat", ".item", ".gz")
+Got = TypeVar("Got")
+
+
+class MovieLensError(ValueError):
+    """Ratings cannot be used; the message names the file, what is wrong and the remedy."""
+
+
+class MovieLensWarning(UserWarning):
+    """Some ratings, or a file of titles, were left out."""
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of a download.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    folder : str
+        The folder that it lies in, or that of an archive.
+    open : callable
+        Opens it, still packed.
+    archive : str
+        The path of the archive that it is in, or "".
+    head : bytes
+        How it begins, unpacked.
+    flaw : MovieLensError or None
+        Why it cannot be read.
+    """
+
+    name: str
+    folder: str
+    open: Callable[[], IO[bytes]]
+    archive: str = ""
+    head: bytes = b""
+    flaw: MovieLensError | None = None
+
+    @property
+    def base(self) -> str:
+        """Its name alone, in small letters, as it would be unpacked."""
+        return re.split(r"[/\\:]", self.name)[-1].lower().removesuffix(".gz")
+
+    def blocks(self, most: int, size: int = _BLOCK) -> Generator[bytes, None, None]:
+        """Yield the content, unpacked, in blocks of `size` bytes; refuse it from byte number `most` on."""
+        total = 0
+        with ExitStack() as stack:
+            stream = self._tried(partial(self._unpacked, stack))
+            while block := self._tried(lambda: stream.read(size)):
+                total += len(block)
+                if total > most:
+                    raise MovieLensError(f"{self.name} holds more than {most:,} bytes, unpacked, where the largest file of its kind in "
+                                         f"MovieLens holds a quarter of that; {DOWNLOAD}")
+                yield block
+
+    def lines(self, most: int) -> Iterator[tuple[int, bytes]]:
+        """Yield the number of a line and as many whole lines from there on as a block holds, each with a line feed at its end alone.
+
+        What ends them all, carriage returns before line feeds and a byte order mark are left out, as are empty lines at the file's end.
+        """
+        number, rest, began = 1, b"", False
+        for block in self.blocks(most):
+            rest += block if began else block.removeprefix(BYTE_ORDER_MARK)
+            began = True
+            # Empty lines are kept back: only what follows tells whether they are at the end.
+            cut = rest.rstrip(b"\r\n").rfind(b"\n") + 1
+            whole, rest = rest[:cut], rest[cut:]
+            if whole:
+                yield number, whole.replace(b"\r\n", b"\n")
+                number += whole.count(b"\n")
+            if len(rest) > _LONGEST_LINE:
+                raise MovieLensError(f"{self.name}, line {number:,}, with the empty lines after it, is longer than a megabyte; {DOWNLOAD}")
+        last = rest.rstrip(b"\r\n")
+        if last:
+            yield number, last.replace(b"\r\n", b"\n") + b"\n"
+
+    def looked_at(self) -> File:
+        """Return the file with its head, or with the reason why there is none."""
+        head, flaw = b"", None
+        try:
+            with closing(self.blocks(HEAD, HEAD)) as blocks:
+                head = next(blocks, b"")
+        except MovieLensError as error:
+            flaw = error
+        return File(self.name, self.folder, self.open, self.archive, head, flaw)
+
+    def _unpacked(self, stack: ExitStack) -> IO[bytes]:
+        raw: Any = stack.enter_context(self.open())
+        if raw.peek(len(_GZIP))[: len(_GZIP)] != _GZIP:
+            return cast(IO[bytes], raw)  # no type of files has both peek and read
+        return cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=raw)))
+
+    def _tried(self, call: Callable[[], Got]) -> Got:
+        """Return what a call of the standard library gives; what archives and decoders raise is a matter of which byte is wrong."""
+        try:
+            return call()
+        except Exception as error:
+            raise _fault(self.archive or self.name, error, self.name.removeprefix(f"{self.archive}:") if self.archive else "") from None
+
+
+def _fault(name: str, error: Exception, member: str = "") -> MovieLensError:
+    """Return what opening or reading a file, or a member of an archive, has met."""
+    words = str(error) or "it ends early"
+    if isinstance(error, NotImplementedError):
+        return MovieLensError(f"{name} is packed in a way that Python cannot unpack ({words}{member and f' in {member}'}); "
+                              "unpack it with another program and give the folder")
+    if isinstance(error, RuntimeError) and "password" in words:
+        return MovieLensError(f"{name} is encrypted; unpack it with its password and give the folder")
+    if isinstance(error, OSError) and error.errno is not None:
+        return MovieLensError(f"{name} cannot be read: {error.strerror or error}; {DOWNLOAD}")
+    if member:
+        return MovieLensError(f"{name} is a damaged zip archive ({words} in {member}); download it again")
+    if isinstance(error, (EOFError, zlib.error, gzip.BadGzipFile)):
+        return MovieLensError(f"{name} is a damaged gzip file ({words}); download it again")
+    return MovieLensError(f"{name} cannot be read: {words}; {DOWNLOAD}")
+
+
+@contextmanager
+def files_of(path: Path) -> Iterator[tuple[Sequence[File], bool]]:
+    """Give the files of a folder or of an archive, or the file and those beside it, and whether the first is the one that was named."""
+    if path.is_dir():
+        yield [_on_disk(file).looked_at() for file in _listed(path)], False
+        return
+    named = file_at(path)
+    if not named.head.startswith(b"PK"):
+        beside = [_on_disk(file).looked_at() for file in sorted(path.parent.iterdir())
+                  if file != path and file.suffix.lower() in _TITLES_END and file.is_file()]
+        yield [named, *beside], True
+        return
+    with ExitStack() as stack:
+        try:
+            archive = stack.enter_context(zipfile.ZipFile(path))
+        except zipfile.BadZipFile:
+            raise MovieLensError(f"{path} is a damaged zip archive; download it again") from None
+        except Exception as error:  # as of members
+            raise _fault(str(path), error, "its list of files") from None
+        yield [_member(archive, info, path).looked_at() for info in _members(archive, path)], False
+
+
+def file_at(path: Path) -> File:
+    """Return a file that is to be read whatever its name."""
+    if path.exists() and not path.is_file():  # a pipe gives its content once, a device may never end
+        raise MovieLensError(f"{path} is neither a file nor a folder; {DOWNLOAD}")
+    file = _on_disk(path).looked_at()
+    if file.flaw is not None:
+        raise file.flaw
+    return file
+
+
+def _on_disk(path: Path) -> File:
+    return File(str(path), str(path.parent), lambda: open(path, "rb"))
+
+
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> File:
+    folder = re.split(r"[/\\][^/\\]*$", f"/{info.filename}")[0]
+    return File(f"{path}:{info.filename}", folder, lambda: archive.open(info), str(path))
+
+
+def _listed(folder: Path) -> list[Path]:
+    """Return the files in a folder and in those below, but for hidden ones."""
+    def fail(error: OSError) -> None:
+        raise _fault(str(error.filename), error)
+
+    found: list[Path] = []
+    for place, folders, names in os.walk(folder, onerror=fail):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += [Path(place, name) for name in sorted(names) if not name.startswith(".") and Path(place, name).is_file()]
+        if len(found) > _MOST_FILES:
+            raise MovieLensError(f"{folder} holds more than {_MOST_FILES} files; name the file of ratings, or the folder that it lies in")
+    return sorted(found)
+
+
+def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
+    """Return the files of an archive, but for hidden ones, which include those that macOS adds."""
+    found = [info for info in archive.infolist() if not info.is_dir() and not re.search(r"(^|[/\\])(\.|__MACOSX[/\\])", info.filename)]
+    if len(found) > _MOST_FILES:
+        raise MovieLensError(f"{path} holds more than {_MOST_FILES} files; unpack it and name the file of ratings")
+    return found
