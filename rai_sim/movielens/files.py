@@ -86,21 +86,22 @@ class File:
 
         What ends them all, carriage returns before line feeds and a byte order mark are left out, as are empty lines at the file's end.
         """
-        number, rest, began = 1, b"", False
+        number, ready, rest, began = 1, b"", b"", False
         for block in self.blocks(most):
             rest += block if began else block.removeprefix(BYTE_ORDER_MARK)
             began = True
+            if ready:
+                yield number, ready
+                number += ready.count(b"\n")
             # Empty lines are kept back: only what follows tells whether they are at the end.
             cut = rest.rstrip(b"\r\n").rfind(b"\n") + 1
-            whole, rest = rest[:cut], rest[cut:]
-            if whole:
-                yield number, whole.replace(b"\r\n", b"\n")
-                number += whole.count(b"\n")
+            ready, rest = rest[:cut].replace(b"\r\n", b"\n"), rest[cut:]
             if len(rest) > _LONGEST_LINE:
-                raise MovieLensError(f"{self.name}, line {number:,}, with the empty lines after it, is longer than a megabyte; {DOWNLOAD}")
-        last = rest.rstrip(b"\r\n")
-        if last:
-            yield number, last.replace(b"\r\n", b"\n") + b"\n"
+                line = number + ready.count(b"\n")
+                raise MovieLensError(f"{self.name}, line {line:,}, with the empty lines after it, is longer than a megabyte; {DOWNLOAD}")
+        last = rest.rstrip(b"\r\n").replace(b"\r\n", b"\n")
+        if ready or last:
+            yield number, ready + last + b"\n" * bool(last)
 
     def looked_at(self) -> File:
         """Return the file with its head, or with the reason why there is none."""

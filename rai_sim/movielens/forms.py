@@ -73,7 +73,7 @@ def fields_of(line: str, separator: str) -> list[str]:
             raise csv.Error(f"it holds a {word}")
     if separator not in (",", ";"):
         return line.split(separator)
-    return next(csv.reader([line], delimiter=separator, strict=True), [""])
+    return next(csv.reader([line], delimiter=separator, strict=True)) or [""]
 
 
 def columns_of(line: str, separator: str) -> list[str]:
