@@ -9,6 +9,7 @@ from rai_sim.cli_parsing import BadInput, check_file
 from rai_sim.cli_tables import text_table
 from rai_sim.events import event_cells
 from rai_sim.files import write_atomically
+from rai_sim.reading import read_text
 from rai_sim.summary import json_safe
 from rai_sim.trace import Trace
 
@@ -104,7 +105,7 @@ def study_at(place: Path, store: Path | None) -> tuple[StudyResults, str | None]
     folder = store_of(place) if store is None else store
     if not folder.is_dir():
         raise BadInput(f"{place}: there is no folder {folder} with its results; run rai-sim study {place} first")
-    return study.results(folder), place.read_text(encoding="utf-8")
+    return study.results(folder), read_text(place)
 
 
 def write_figures(results: StudyResults, folder: Path, kind: str) -> list[str]:

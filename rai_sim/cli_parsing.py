@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 from numpy.typing import NDArray
 
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
+from rai_sim.reading import read_array
 
 _BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _FILE_REMEDY = "give a text file with one number a line or comma-separated rows, or a .npy file of numbers"
@@ -96,24 +96,20 @@ def parse_array(name: str, text: str) -> NDArray[np.float64]:
 
 def _read_array(name: str, path: Path) -> NDArray[np.float64]:
     try:
-        if path.suffix.lower() == ".npy":
-            return np.asarray(np.load(path, allow_pickle=False), dtype=np.float64)
-        text = path.read_text(encoding="utf-8-sig")
-        if not text.strip():
-            raise ValueError("it is empty")
-        table = np.loadtxt(io.StringIO(text), delimiter="," if "," in text else None, ndmin=2)
+        return read_array(path)
     except OSError as error:
         why = f"cannot be read: {error.strerror or error}"
-    except (TypeError, ValueError, EOFError) as error:
+    except ValueError as error:
         why = f"cannot be used: {str(error).rstrip('.')}"
-    else:
-        return table[:, 0] if table.shape[1] == 1 else table
     raise BadInput(f"{flag(name)} {path} {why}; {_FILE_REMEDY}")
 
 
 def parse_integers(name: str, text: str) -> tuple[int, ...]:
-    """Return the integers of a text such as 3,5,2 or of an @FILE."""
-    values = parse_array(name, text).ravel()
+    """Return the integers of a text such as 3,5,2 or of an @FILE with one row or one column."""
+    table = parse_array(name, text)
+    values = table.ravel()
+    if values.size != max(table.shape, default=1):
+        raise BadInput(f"{flag(name)} {_short(text)} is a table of shape {table.shape}; give one row of integers, one a cluster")
     wrong = np.flatnonzero(~np.isfinite(values) | (values != np.floor(values)))
     if wrong.size:
         raise BadInput(f"{flag(name)} {_short(text)} holds {values[wrong[0]]:g}; "
@@ -123,6 +119,8 @@ def parse_integers(name: str, text: str) -> tuple[int, ...]:
 
 def _number(name: str, text: str, entry: str, remedy: str) -> float:
     try:
+        if "_" in entry:  # Python takes 0_9 for 9
+            raise ValueError
         return float(entry)
     except ValueError:
         where = f"{flag(name)} {_short(text)}"

@@ -38,6 +38,7 @@ from rai_sim.arms.base import LAWS, Arms
 from rai_sim.checks import check_delta
 from rai_sim.cli_parsing import BadInput, parse_algorithm, parse_array
 from rai_sim.problem import Problem, table_problem
+from rai_sim.reading import read_text
 from rai_sim.simulate import checked_experiment
 from rai_sim.study.grid import Study
 from rai_sim.study.task import Task
@@ -86,7 +87,7 @@ def store_of(path: str | os.PathLike[str]) -> Path:
 
 def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+        return tomllib.loads(read_text(Path(path)))
     except OSError as error:
         raise StudyFileError(f"{os.fspath(path)!r} cannot be read: {error.strerror or error}; name a TOML file") from None
     except (ValueError, RecursionError) as error:

@@ -210,7 +210,9 @@ class Store:
         paths = [os.path.join(folder, name) for name in sorted(self._whole) if name.startswith(f"{kind}-")]
         if not paths:
             return pl.LazyFrame(schema=SCHEMAS[kind])
-        return pl.scan_parquet(paths, glob=False, hive_partitioning=False)
+        nameless = re.search("[\ud800-\udfff]", folder) is not None  # polars opens no name that is not in UTF-8
+        sources = [Path(path).read_bytes() for path in paths] if nameless else paths
+        return pl.scan_parquet(sources, glob=False, hive_partitioning=False)
 
     # Writing ---------------------------------------------------------------------------------------
 
