@@ -170,6 +170,8 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
             movielens.load_means(path)
     with pytest.raises(MovieLensError, match="cannot be read: embedded null byte"):
         movielens.counts("a\0b")
+    with pytest.raises(MovieLensError, match="cannot be read: File name too long"):
+        movielens.counts("a" * 300)
 
 
 @pytest.mark.parametrize("size", [7, 40, 101])

@@ -17,6 +17,7 @@ import rai_sim as rai
 from rai_sim.reading import read_array, read_text
 from rai_sim.study import Study, open_study
 from rai_sim.study.file import StudyFileError, store_of
+from rai_sim.study.store import StoreError, StoreWarning
 from rai_sim.study.verify import Verification
 
 BOM = b"\xef\xbb\xbf"
@@ -252,6 +253,20 @@ def test_stores_in_folders_of_any_name(name: str, keep: str, stores: Path, tmp_p
         rows = results.rows().sort("replication").collect()
         assert rows["replication"].to_list() == list(range(40))
         assert rows.equals(expected.rows().sort("replication").collect())
+
+
+@pytest.mark.parametrize("text", [b"[" * 100_000, BOM + b"{}", b"\xff", b"[]", b"null", b'{"started": 1}', b"{}{}"])
+def test_records_that_are_no_json(text: bytes, stores: Path, tmp_path: Path) -> None:
+    """A run's is passed over with a warning; the store's own is an error that says what to do."""
+    shutil.copytree(stores / "replications 1", tmp_path / "store")
+    (tmp_path / "store" / "run-x.json").write_bytes(text)
+    (tmp_path / "store" / "run-y.json").mkdir()
+    with pytest.warns(StoreWarning, match=r"run-[xy]\.json is passed over: it is no record of a run") as said:
+        assert len(open_study(tmp_path / "store").runs()) == 1
+    assert len(said) == 2
+    (tmp_path / "store" / "rai-sim-store.json").write_bytes(text)
+    with pytest.raises(StoreError, match=r"has a damaged rai-sim-store\.json; restore it from a copy"):
+        open_study(tmp_path / "store")
 
 
 def test_a_study_in_a_folder_with_brackets_from_end_to_end(tmp_path: Path, capsys: Capture) -> None:

@@ -27,7 +27,8 @@ def load(path: str | os.PathLike[str], top: int = 50, scale: str = "stars/5") ->
     Parameters
     ----------
     path : path
-        Folder, zip archive or file of ratings of a MovieLens set: latest, 32M, 25M, 20M, 10M, 1M, 100K, HetRec 2011, or a copy of one.
+        Folder, zip archive or file of ratings of a MovieLens set: latest, 32M, 25M, 20M, 10M, 1M, 100K, HetRec 2011, or a copy of one, as
+        `rai_sim.movielens` says; a file may be packed by gzip.
     top : int, default 50
         How many movies, by number of ratings; of two with as many the one with the smaller id.
     scale : {"stars/5", "min-max"}
@@ -44,13 +45,15 @@ def load(path: str | os.PathLike[str], top: int = 50, scale: str = "stars/5") ->
     TypeError, ValueError
         If an argument has the wrong type or value.
     MovieLensError
-        A ValueError: if there are no ratings, a column is missing, a rating is no number of half stars from 0.5 to 5, an id is no positive
-        integer, a user has rated a movie twice, the archive is damaged, or there are fewer than `top` movies.
+        A ValueError: if there are no ratings, a column is missing, a line is no rating or title or has too few or too many fields, a rating
+        is no number of half stars from 0.5 to 5, an id is no positive integer, a user has rated a movie twice, an archive is damaged,
+        encrypted or larger than any of MovieLens, several files could be meant, or there are fewer than `top` movies.
 
     Warns
     -----
     MovieLensWarning
-        Ratings of movies that the file of titles does not have are left out. Without such a file they stay.
+        Ratings of movies that the file of titles does not have are left out. Without such a file they stay. A file with the usual name of
+        titles that is in no form of them is passed over.
 
     Examples
     --------
@@ -152,7 +155,7 @@ def load_means(path: str | os.PathLike[str], top: int | None = None) -> Bernoull
     ----------
     path : path
         A comma-separated file with a header: `movie_id`, `ratings` (their number), `mean_stars` (then a mean is the stars over 5) or
-        `mean` (in [0, 1]), and perhaps `title`.
+        `mean` (in [0, 1]), and perhaps `title`; in UTF-8, or else Latin-1.
     top : int, optional
         How many movies, by number of ratings, ties to the smaller id; all when None.
 

@@ -147,14 +147,12 @@ def _fault(name: str, error: Exception, member: str = "") -> MovieLensError:
 @contextmanager
 def files_of(path: Path) -> Iterator[tuple[Sequence[File], bool]]:
     """Give the files of a folder or of an archive, or the file and those beside it, and whether the first is the one that was named."""
-    if path.is_dir():
+    if os.path.isdir(path):
         yield [_on_disk(file).looked_at() for file in _listed(path)], False
         return
     named = file_at(path)
     if not named.head.startswith(b"PK"):
-        beside = [_on_disk(file).looked_at() for file in sorted(path.parent.iterdir())
-                  if file != path and file.suffix.lower() in _TITLES_END and file.is_file()]
-        yield [named, *beside], True
+        yield [named, *(_on_disk(file).looked_at() for file in _beside(path))], True
         return
     with ExitStack() as stack:
         try:
@@ -168,7 +166,7 @@ def files_of(path: Path) -> Iterator[tuple[Sequence[File], bool]]:
 
 def file_at(path: Path) -> File:
     """Return a file that is to be read whatever its name."""
-    if path.exists() and not path.is_file():  # a pipe gives its content once, a device may never end
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe gives its content once, a device may never end
         raise MovieLensError(f"{path} is neither a file nor a folder; {DOWNLOAD}")
     file = _on_disk(path).looked_at()
     if file.flaw is not None:
@@ -185,6 +183,15 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> File
     return File(f"{path}:{info.filename}", folder, lambda: archive.open(info), str(path))
 
 
+def _beside(path: Path) -> list[Path]:
+    """Return the files beside one that may hold its titles."""
+    try:
+        return sorted(file for file in path.parent.iterdir()
+                      if file != path and file.suffix.lower() in _TITLES_END and os.path.isfile(file))
+    except OSError as error:
+        raise _fault(str(path.parent), error) from None
+
+
 def _listed(folder: Path) -> list[Path]:
     """Return the files in a folder and in those below, but for hidden ones."""
     def fail(error: OSError) -> None:
@@ -192,8 +199,8 @@ def _listed(folder: Path) -> list[Path]:
 
     found: list[Path] = []
     for place, folders, names in os.walk(folder, onerror=fail):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [Path(place, name) for name in sorted(names) if not name.startswith(".") and Path(place, name).is_file()]
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(place, name) for name in names if not name.startswith(".") and os.path.isfile(os.path.join(place, name))]
         if len(found) > _MOST_FILES:
             raise MovieLensError(f"{folder} holds more than {_MOST_FILES} files; name the file of ratings, or the folder that it lies in")
     return sorted(found)

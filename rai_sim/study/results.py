@@ -300,7 +300,7 @@ class StudyResults:
             try:
                 record = json.loads(path.read_text(encoding="utf-8"))
                 records.append(record | {"started": str(record["started"]), "run": str(record["run"])})
-            except (ValueError, KeyError, TypeError):
+            except (OSError, ValueError, KeyError, TypeError, RecursionError):
                 warnings.warn(f"{path} is passed over: it is no record of a run", StoreWarning, stacklevel=2)
         return sorted(records, key=lambda record: (record["started"], record["run"]))
 

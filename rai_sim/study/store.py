@@ -127,7 +127,7 @@ class Store:
                              "name the folder that a study was run into") from None
         except OSError as error:
             raise self._cannot("be read", error) from error
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             raise StoreError(f"store {self.folder} has a damaged {MARKER}; restore it from a copy, or move it away "
                              "and the parts into a new study's folder") from None
         if version != FORMAT or keep not in KEEPS:
