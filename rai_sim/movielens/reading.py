@@ -25,9 +25,9 @@ _COLUMNS = {"user": pl.Int64, "movie": pl.Int64, "rating": pl.Float64, "time": p
 
 
 def read_ratings(file: File, form: Form) -> pl.DataFrame:
-    """Return movie, half_stars and the number of such ratings, after checking every line; nine bytes a rating, and as many to sort them."""
+    """Return movie, half_stars and the number of such ratings, after checking every line; it takes sixteen bytes a rating."""
     keys: list[NDArray[np.uint64]] = []
-    levels: list[NDArray[np.uint8]] = []
+    cells = pl.DataFrame(schema={"movie": pl.Int64, "half_stars": pl.Int64, "times": pl.Int64})
     wrong: list[pl.DataFrame] = []
     found = 0
     for first, body in file.lines(MOST_BYTES):
@@ -38,10 +38,9 @@ def read_ratings(file: File, form: Form) -> pl.DataFrame:
         half_stars = pl.col("rating") * 2.0
         right = (half_stars == half_stars.floor()) & half_stars.is_between(LEAST, MOST)
         wrong.append(ratings.filter(~right))
-        ratings = ratings.filter(right).select(
-            (pl.col("user").cast(pl.UInt64) * 2**32 + pl.col("movie").cast(pl.UInt64)).alias("key"), half_stars.cast(pl.UInt8))
-        keys.append(ratings["key"].to_numpy())
-        levels.append(ratings["rating"].to_numpy())
+        ratings = ratings.filter(right).with_columns(half_stars.cast(pl.Int64).alias("half_stars"), times=pl.lit(1, pl.Int64))
+        cells = pl.concat([cells, ratings.select(cells.columns)]).group_by("movie", "half_stars").agg(pl.col("times").sum())
+        keys.append((ratings["user"].cast(pl.UInt64) * 2**32 + ratings["movie"].cast(pl.UInt64)).to_numpy())
         found += len(ratings)
         if found > _MOST_RATINGS:
             raise MovieLensError(f"{file.name} holds more than {_MOST_RATINGS:,} ratings, three times as many as the largest set of "
@@ -51,10 +50,9 @@ def read_ratings(file: File, form: Form) -> pl.DataFrame:
         raise MovieLensError(f"{file.name} holds no ratings; {DOWNLOAD}")
     pairs = np.concatenate(keys)
     keys.clear()
-    cells = pl.DataFrame({"movie": pairs.astype(np.uint32), "half_stars": np.concatenate(levels)})  # the lower half of each is the movie
     pairs.sort()
     _refuse_duplicates(file.name, pairs)
-    return cells.group_by("movie", "half_stars").agg(pl.len().alias("times")).cast(pl.Int64)
+    return cells
 
 
 def _numbers(file: File, form: Form, first: int, body: bytes) -> pl.DataFrame:
