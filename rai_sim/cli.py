@@ -23,18 +23,24 @@ from typing import Annotated, Any
 import typer
 import typer.main
 
+import rai_sim
+from rai_sim import cli_parser
 from rai_sim import cli_tables as tables
 from rai_sim import entry
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.arms.base import LAWS, Arms
 from rai_sim.cli_parsing import (
+    KINDS,
     BadInput,
     check_file,
     check_folder,
+    check_law,
     describe_algorithms,
     flag,
     parse_algorithm,
+    path_name,
     real_number,
+    seen,
     whole_number,
 )
 from rai_sim.cli_problem import build_problem, law_options, takes_problem
@@ -56,16 +62,26 @@ _EXAMPLES: dict[str, Any] = {
     "probabilities": [[0.0, 0.2, 0.8], [0.8, 0.2, 0.0]],
     "rewards": [[1.0] * 4096, [0.0] * 4096],
 }
-# The parser's exceptions live in another place from version to version; this way to them is public.
-_UsageError: type[Exception] = typer.BadParameter.__bases__[0]
-
 # Rich text would cost start-up time and spread messages over several lines.
 app = typer.Typer(
+    cls=cli_parser.Group,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    add_completion=False,
-    help="Simulate representative arm identification: how many pulls, how many errors, and the bounds.",
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        _show(f"rai-sim {rai_sim.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _program(
+    version: Annotated[bool, typer.Option("--version", "-V", help="Show the version and exit.", callback=_say_version, is_eager=True)] = False,
+) -> None:
+    """Simulate representative arm identification: how many pulls, how many errors, and the bounds."""
 
 
 def _real(text: str) -> Any:
@@ -76,17 +92,25 @@ def _whole(text: str) -> Any:
     return typer.Option(help=text, parser=whole_number, metavar="INTEGER")
 
 
+def _path(text: str, *names: str, metavar: str = "FILE") -> Any:
+    return typer.Option(*names, help=text, parser=path_name, metavar=metavar, show_default=False)
+
+
+def _names(text: str, known: Sequence[str], metavar: str = "NAME", **more: Any) -> Any:
+    return typer.Option(help=text, metavar=metavar, autocompletion=cli_parser.among(known), **more)
+
+
 _ALGORITHMS = f"repeatable; default {', '.join(_VARIANTS)}; known, with defaults: {describe_algorithms()}"
 _PROGRESS = typer.Option("--progress/--no-progress", help="progress bars; default: on a terminal")
 Delta = Annotated[float, _real("error probability, in (0, 1)")]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON document instead of a table")]
 
 
-@app.command()
+@app.command(cls=cli_parser.Command)
 @takes_problem
 def run(
     problem_options: dict[str, Any],
-    algorithm: Annotated[list[str] | None, typer.Option(help=_ALGORITHMS, show_default=False)] = None,
+    algorithm: Annotated[list[str] | None, _names(_ALGORITHMS, _VARIANTS, show_default=False)] = None,
     delta: Delta = 0.01,
     replications: Annotated[int, _whole("independent replications of each algorithm")] = 1000,
     seed: Annotated[int, _whole("seed of all streams; the same seed gives the same numbers")] = 0,
@@ -96,7 +120,10 @@ def run(
     progress: Annotated[bool | None, _PROGRESS] = None,
     json: Json = False,
 ) -> None:
-    """Simulate algorithms on a problem; by default the paper's table instance and all five variants."""
+    """Simulate algorithms on a problem.
+
+    By default the paper's table instance and all five variants.
+    """
     problem, delta = build_problem(problem_options), check_delta(delta)
     chosen = [parse_algorithm(text) for text in algorithm or _VARIANTS]
     numbers: dict[str, Any] = {
@@ -167,7 +194,7 @@ def _again(command: str, **options: Any) -> str:
     return shlex.join(words)
 
 
-@app.command()
+@app.command(cls=cli_parser.Command)
 @takes_problem
 def bounds(problem_options: dict[str, Any], delta: Delta = 0.01, json: Json = False) -> None:
     """Print a problem's gaps and the bounds on pulls."""
@@ -183,25 +210,29 @@ _FOLDER = "where results are kept; default: the file's `store`, else the file's 
 _OUTPUT = "write the summary, one row a task, as .csv or .parquet; in CSV a text that a spreadsheet would run gets a leading apostrophe"
 
 
-@app.command()
+@app.command(cls=cli_parser.Command)
 def study(
-    file: Annotated[Path, typer.Argument(help="the study's TOML file", metavar="FILE.toml", show_default=False)],
-    store: Annotated[Path | None, typer.Option(help=_FOLDER, show_default=False)] = None,
+    file: Annotated[Path, typer.Argument(help="the study's TOML file", metavar="FILE.toml", parser=path_name, show_default=False)],
+    store: Annotated[Path | None, _path(_FOLDER, metavar="FOLDER")] = None,
     replications: Annotated[int | None, _whole("of each task, in place of the file's; what is there counts")] = None,
     precision: Annotated[float | None, _real("relative half-width of the mean's 95 % interval, in place of the file's")] = None,
     jobs: Annotated[int, _whole("workers; -1 for all cores; does not change the numbers")] = 1,
-    output: Annotated[Path | None, typer.Option(help=_OUTPUT, show_default=False)] = None,
+    output: Annotated[Path | None, _path(_OUTPUT)] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="show the tasks, and run and write nothing")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="instead: run a random sample of stored replications again and compare")] = False,
     sample: Annotated[int, _whole("replications that --verify runs again")] = 100,
     progress: Annotated[bool | None, _PROGRESS] = None,
     json: Json = False,
 ) -> None:
-    """Run a grid of simulations into a folder: what is there already is not run again."""
+    """Run a grid of simulations into a folder, or go on with one.
+
+    What is there already is not run again.
+    """
     from rai_sim import cli_study
     from rai_sim.study import Study, StudyFailed, StudyInterrupted
     from rai_sim.study.file import store_of
 
+    cli_study.check_definition(file)
     if verify and output is not None:
         raise BadInput(f"--output {output} has no meaning with --verify; leave one of them out")
     wanted = Study.from_toml(file, replications=replications, precision=precision)
@@ -246,20 +277,23 @@ def study(
     raise typer.Exit(code)
 
 
-@app.command()
+@app.command(cls=cli_parser.Command)
 @takes_problem
 def trace(
     problem_options: dict[str, Any],
-    algorithm: Annotated[str, typer.Option(help=f"known, with defaults: {describe_algorithms()}")] = "vanilla",
+    algorithm: Annotated[str, _names(f"known, with defaults: {describe_algorithms()}", _VARIANTS)] = "vanilla",
     delta: Delta = 0.01,
     seed: Annotated[int, _whole("seed of all streams")] = 0,
     replication: Annotated[int, _whole("index of the replication")] = 0,
     max_pulls: Annotated[int | None, _whole("give the replication up at so many pulls; default: never")] = None,
     skip_error: Annotated[float, _real("total variation that skipping rounds may cost")] = _SKIP_ERROR,
-    plot: Annotated[Path | None, typer.Option(help="draw the trace into a .png, .svg or .pdf file", show_default=False)] = None,
+    plot: Annotated[Path | None, _path("draw the trace into a .png, .svg or .pdf file")] = None,
     json: Json = False,
 ) -> None:
-    """Print the events of one replication, whose numbers are those of `run`: when arms are settled and clusters merged."""
+    """Print when arms are settled and clusters merged in one replication.
+
+    Its numbers are those of `run`.
+    """
     from rai_sim import cli_figures
     from rai_sim.trace import trace as trace_replication
 
@@ -280,22 +314,26 @@ def trace(
         _show(cli_figures.trace_text(found, notes if plot is None else [f"drawn into {plot}", *notes]))
 
 
-_STUDY = typer.Argument(help="a study's folder, or its TOML file", metavar="STUDY", show_default=False)
+_STUDY = typer.Argument(help="a study's folder, or its TOML file", metavar="STUDY", parser=path_name, show_default=False)
 
 
-@app.command()
+@app.command(cls=cli_parser.Command)
 def plot(
     study: Annotated[Path, _STUDY],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="folder for the figures; default: the study's name with .figures",
-                                                show_default=False)] = None,
-    kind: Annotated[str, typer.Option("--format", help="png, svg or pdf")] = "png",
-    store: Annotated[Path | None, typer.Option(help=_FOLDER, show_default=False)] = None,
+    output: Annotated[Path | None, _path("for the figures; default: the study's name with .figures", "--output", "-o",
+                                         metavar="FOLDER")] = None,
+    kind: Annotated[str, typer.Option("--format", help="png, svg or pdf", metavar="NAME", autocompletion=cli_parser.among(KINDS))] = "png",
+    store: Annotated[Path | None, _path(_FOLDER, metavar="FOLDER")] = None,
 ) -> None:
-    """Draw the figures that suit what varies in a study, each into a file."""
+    """Draw the figures that suit what varies in a study.
+
+    Each goes into a file.
+    """
     from rai_sim import cli_figures, cli_study
 
-    if kind not in cli_figures.KINDS:
-        raise BadInput(f"--format {kind} is no kind of figure; choose {', '.join(cli_figures.KINDS)}")
+    kind = kind.strip().lower()
+    if kind not in KINDS:
+        raise BadInput(f"--format {seen(kind)} is no kind of figure; choose {', '.join(KINDS)}")
     folder = cli_figures.beside(study, ".figures") if output is None else output
     check_folder(folder, "--output")
     import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is read
@@ -307,15 +345,17 @@ def plot(
             _show(line)
 
 
-@app.command()
+@app.command(cls=cli_parser.Command)
 def report(
     study: Annotated[Path, _STUDY],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="the page; default: the study's name with .html",
-                                                show_default=False)] = None,
-    title: Annotated[str | None, typer.Option(help="the page's title; default: the study's name", show_default=False)] = None,
-    store: Annotated[Path | None, typer.Option(help=_FOLDER, show_default=False)] = None,
+    output: Annotated[Path | None, _path("the page; default: the study's name with .html", "--output", "-o")] = None,
+    title: Annotated[str | None, typer.Option(help="the page's title; default: the study's name", metavar="TEXT", show_default=False)] = None,
+    store: Annotated[Path | None, _path(_FOLDER, metavar="FOLDER")] = None,
 ) -> None:
-    """Write a study's report: one HTML page with tables, figures, provenance and warnings, complete without a network."""
+    """Write a study's report, one HTML page.
+
+    It has tables, figures, provenance and warnings, and is complete without a network.
+    """
     from rai_sim import cli_figures, cli_study
 
     path = cli_figures.beside(study, ".html") if output is None else output
@@ -331,15 +371,15 @@ def report(
         _show(f"{path}")
 
 
-@app.command()
+@app.command(cls=cli_parser.Command)
 def warmup(
-    law: Annotated[list[str] | None, typer.Option(help=f"repeatable: {', '.join(LAWS)}; default: all", show_default=False)] = None,
+    law: Annotated[list[str] | None, _names(f"repeatable: {', '.join(LAWS)}; default: all", tuple(LAWS), "LAW", show_default=False)] = None,
 ) -> None:
-    """Compile, or load from the cache, the kernels of all reward laws, or of some."""
-    wanted = [name.lower() for name in law or LAWS]
-    for name in wanted:
-        if name not in LAWS:
-            raise BadInput(f"--law {name} is no reward law; choose one of {', '.join(LAWS)}")
+    """Compile the kernels ahead of time, or load them from the cache.
+
+    Those of all reward laws, or of some.
+    """
+    wanted = [check_law(name) for name in law or LAWS]
     began = time.perf_counter()
     for law_name in dict.fromkeys(wanted):
         arms = _example(LAWS[law_name])
@@ -392,13 +432,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0
     """
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    if words[0] == "help":
+        words = [*words[1:2], "--help"]
     entry.print_anything()
     try:
         entry.interrupts_are_raised()
         with _warnings_in_a_line():
-            code = typer.main.get_command(app).main(args=words, prog_name="rai-sim", standalone_mode=False)
-    except _UsageError as error:
-        return _complain(_usage(error, words[0]))
+            command, width = typer.main.get_command(app), cli_parser.help_width()
+            code = command.main(args=words, prog_name="rai-sim", standalone_mode=False, terminal_width=width)
+    except cli_parser.UsageError as error:
+        return _complain(cli_parser.usage(error, words[0]))
+    except SystemExit as error:  # completion ends so
+        code = error.code
     except BadInput as error:
         return _complain(str(error))
     except (TypeError, ValueError, OverflowError) as error:
@@ -411,6 +456,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(f"not enough memory: {error}; ask for fewer --replications")
     except (KeyboardInterrupt, typer.Abort):
         return 130
+    if code == 1 and words[0] in cli_parser.COMPLETION:
+        return _complain(f"{words[0]}: no shell that is known was found above this process; start it from bash, zsh, fish or PowerShell")
     return code if isinstance(code, int) else 0
 
 
@@ -441,13 +488,6 @@ def _complain(message: str) -> int:
     """Say in one line what is wrong and return the exit code."""
     print("rai-sim:", " ".join(message.split()), file=sys.stderr)
     return 2
-
-
-def _usage(error: Any, command: str) -> str:
-    """Return the parser's message with where to look; not every error knows its command."""
-    known = f"rai-sim {command}" if command.isalpha() else "rai-sim"
-    path = known if error.ctx is None else error.ctx.command_path
-    return f"{error.format_message().rstrip('.')}; see {path} --help"
 
 
 def _in_options(message: str) -> str:

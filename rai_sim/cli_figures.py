@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rai_sim.cli_parsing import BadInput, check_file
+from rai_sim.cli_parsing import KINDS, BadInput, check_file, near_file
 from rai_sim.cli_tables import text_table
 from rai_sim.events import event_cells
 from rai_sim.files import write_atomically
@@ -16,8 +16,6 @@ from rai_sim.trace import Trace
 if TYPE_CHECKING:
     from rai_sim.study import StudyResults
 
-#: Kinds of files that figures are written as.
-KINDS = ("png", "svg", "pdf")
 #: A table of events stops after so many; JSON has them all.
 _MOST_EVENTS = 200
 
@@ -101,6 +99,8 @@ def study_at(place: Path, store: Path | None) -> tuple[StudyResults, str | None]
         if store is not None:
             raise BadInput(f"--store {store} has no meaning with the folder {place}; leave it out, or give the study's file")
         return open_study(place), None
+    if not place.exists():
+        raise BadInput(f"there is no {place}{near_file(place, '.toml', '.study')} name a study's folder or its TOML file")
     study = Study.from_toml(place)
     folder = store_of(place) if store is None else store
     if not folder.is_dir():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import os
+import re
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,13 @@ import typer
 from numpy.typing import NDArray
 
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
+from rai_sim.arms.base import LAWS
+from rai_sim.cli_parser import near
 from rai_sim.reading import read_array
 
 _BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+#: Kinds of files that figures are written as.
+KINDS = ("png", "svg", "pdf")
 _FILE_REMEDY = "give a text file with one number a line or comma-separated rows, or a .npy file of numbers"
 
 
@@ -46,6 +52,35 @@ def check_parent(path: Path, option: str) -> None:
     for place in (path, Path(os.path.realpath(path))):
         if not place.parent.is_dir():
             raise BadInput(f"{option} {path}: there is no folder {place.parent}; make it first")
+
+
+def check_law(text: str) -> str:
+    """Return the name of a reward law, in lower case."""
+    law = text.strip().lower()
+    if law not in LAWS:
+        raise BadInput(f"--law {seen(text)} is no reward law{near(law, LAWS)} choose one of {', '.join(LAWS)}")
+    return law
+
+
+def seen(text: str) -> str:
+    """Return a text as it was given, in quotes where it would not be seen."""
+    return text if text.strip() else repr(text)
+
+
+def path_name(text: str | Path) -> Path:
+    """Return an option's file or folder; whoever calls this names the option."""
+    if not str(text).strip():
+        raise typer.BadParameter(f"{str(text)!r} is no name; give that of a file or folder")
+    return Path(text)
+
+
+def near_file(path: Path, *suffixes: str) -> str:
+    """Return `; did you mean ...?` with a file or folder of that name that ends in one of the suffixes, or `;`."""
+    found = [name for suffix in suffixes if (name := path.with_name(path.name + suffix)).exists()]
+    if not found and path.parent.is_dir():
+        there = [name for name in os.listdir(path.parent) if name.endswith(suffixes)]
+        found = [path.with_name(name) for name in difflib.get_close_matches(path.name, there, 1, 0.8)]
+    return f"; did you mean {found[0]}?" if found else ";"
 
 
 def real_number(text: str | float) -> float:
@@ -86,6 +121,10 @@ def parse_array(name: str, text: str) -> NDArray[np.float64]:
     if text.startswith("@") or text.lower().endswith((".csv", ".npy")):
         return _read_array(name, Path(text.removeprefix("@")))
     remedy = "separate numbers by commas, rows by semicolons, or write @FILE"
+    if not text.strip():
+        raise BadInput(f"{flag(name)} {text!r} is empty; give numbers: {remedy}")
+    if os.path.isfile(text):  # of a text too long for a name, it is False
+        remedy = f"write @{text} to have that file read"
     rows = text.rstrip().removesuffix(";").split(";")
     table = [[_number(name, text, entry.strip(), remedy) for entry in row.split(",")] for row in rows]
     if len({len(row) for row in table}) > 1:
@@ -139,7 +178,9 @@ def parse_algorithm(text: str) -> Algorithm:
     name, _, options = text.partition(":")
     cls = ALGORITHMS.get(name.strip().lower())
     if cls is None:
-        raise BadInput(f"--algorithm {text} is no algorithm; known are {describe_algorithms()}")
+        several = ", ".join(part for part in re.split(r"[,;\s]+", text.lower()) if part in ALGORITHMS)
+        hint = "; give --algorithm once for each;" if "," in several else near(name, ALGORITHMS)
+        raise BadInput(f"--algorithm {seen(text)} is no algorithm{hint} known are {describe_algorithms()}")
     # Every algorithm is a dataclass, though its base is not.
     defaults = {field.name: field.default for field in fields(cls)}  # type: ignore[arg-type]
     values = {}

@@ -6,14 +6,15 @@ Laws come from their registry and their options from the constructors: a new law
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
 from rai_sim.arms.base import LAWS, Arms
-from rai_sim.cli_parsing import BadInput, flag, parse_array, parse_integers, parse_scalar, whole_number
-from rai_sim.problem import Problem, table_problem
+from rai_sim.cli_parser import among
+from rai_sim.cli_parsing import BadInput, check_law, flag, parse_array, parse_integers, parse_scalar, whole_number
+from rai_sim.problem import TABLE_MEANS, Problem, table_problem
 
 #: What is simulated or bounded if no problem is given.
 _DEFAULT_TASK, _DEFAULT_INSTANCE, _DEFAULT_LAW = 2, "mirrored", "bernoulli"
@@ -59,25 +60,27 @@ def takes_problem(command: Callable[..., None]) -> Callable[..., None]:
 
 def _problem_options() -> dict[str, tuple[Any, Any]]:
     """Return annotation and default of each option."""
-    def option(name: str, text: str) -> tuple[Any, Any]:
-        return Annotated[str | None, typer.Option(flag(name), help=text, show_default=False)], None
+    def option(name: str, text: str, metavar: str, known: Sequence[str] = ()) -> tuple[Any, Any]:
+        completion = among(known) if known else None
+        found = typer.Option(flag(name), help=text, metavar=metavar, show_default=False, autocompletion=completion)
+        return Annotated[str | None, found], None
 
     options = {
-        "means": option("means", "mean reward of each arm, in any order: 0.9,0.5 or @FILE (one a line)"),
-        "law": option("law", f"reward law: {', '.join(LAWS)}; default {_DEFAULT_LAW}"),
+        "means": option("means", "mean reward of each arm, in any order: 0.9,0.5 or @FILE (one a line)", "NUMBERS"),
+        "law": option("law", f"reward law: {', '.join(LAWS)}; default {_DEFAULT_LAW}", "LAW", tuple(LAWS)),
     }
     for name, users in law_options().items():
         scalar = any(_is_scalar(_arguments(LAWS[law])[name]) for law in users)
         kind = "a number" if scalar else "numbers 0.9,0.5 or rows 0.2,0.8;0.6,0.4 or @FILE (.csv, .npy)"
-        options.setdefault(name, option(name, f"of --law {' or '.join(users)}: {kind}"))
+        options.setdefault(name, option(name, f"of --law {' or '.join(users)}: {kind}", "NUMBER" if scalar else "NUMBERS"))
     why_strict = "refuse rewards that are not 1/2-sub-Gaussian, for which no guarantee holds"
     task = f"instead: a task of the paper's tables, 1 to 5; default {_DEFAULT_TASK}"
     table_task = typer.Option(help=task, parser=whole_number, metavar="INTEGER")
     return options | {
-        "clusters": option("clusters", "cluster sizes, best first, such as 3,5,2"),
-        "required": option("required", "representatives to name from each cluster, such as 1,0,0"),
+        "clusters": option("clusters", "cluster sizes, best first, such as 3,5,2", "INTEGERS"),
+        "required": option("required", "representatives to name from each cluster, such as 1,0,0", "INTEGERS"),
         "table_task": (Annotated[int | None, table_task], None),
-        "instance": option("instance", f"its means, mirrored or printed; default {_DEFAULT_INSTANCE}"),
+        "instance": option("instance", f"its means, mirrored or printed; default {_DEFAULT_INSTANCE}", "NAME", tuple(TABLE_MEANS)),
         "strict": (Annotated[bool, typer.Option("--strict/--no-strict", help=why_strict)], True),
     }
 
@@ -93,7 +96,8 @@ def build_problem(options: Mapping[str, Any]) -> Problem:
     own = [name for name in (*law_options(), "law", "clusters", "required") if options.get(name) is not None]
     if not own:
         task = _DEFAULT_TASK if options["table_task"] is None else options["table_task"]
-        return table_problem(task=task, instance=options["instance"] or _DEFAULT_INSTANCE)
+        instance = options["instance"]
+        return table_problem(task=task, instance=_DEFAULT_INSTANCE if instance is None else instance.lower())
     for name in ("table_task", "instance"):
         if options[name] is not None:
             raise BadInput(f"{flag(name)} {options[name]} names an instance of the paper but {flag(own[0])} "
@@ -108,9 +112,7 @@ def build_problem(options: Mapping[str, Any]) -> Problem:
 
 
 def _build_arms(options: Mapping[str, Any]) -> Arms:
-    law = (options["law"] or _DEFAULT_LAW).lower()
-    if law not in LAWS:
-        raise BadInput(f"--law {options['law']} is no reward law; choose one of {', '.join(LAWS)}")
+    law = check_law(_DEFAULT_LAW if options["law"] is None else options["law"])
     arguments = _arguments(LAWS[law])
     values: dict[str, Any] = {}
     for name, users in law_options().items():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from rai_sim.cli_parsing import BadInput, check_file
+from rai_sim.cli_parsing import BadInput, check_file, near_file
 from rai_sim.cli_tables import text_table
 from rai_sim.summary import json_safe, percent
 
@@ -39,6 +39,15 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
         write_atomically(path, plain.write_csv)
     else:
         check_output(path)
+
+
+def check_definition(file: Path) -> None:
+    """Refuse what is no file before it is read, and say which is probably meant."""
+    if file.is_dir():
+        raise BadInput(f"{file} is a folder; name the study's TOML file, which a folder of results does not hold: rai-sim plot and "
+                       "rai-sim report take such a folder")
+    if not file.exists():
+        raise BadInput(f"{str(file)!r} cannot be read: No such file or directory{near_file(file, '.toml')} name a TOML file")
 
 
 def check_output(path: Path | None, store: Path | None = None, study: Path | None = None) -> None:
