@@ -62,7 +62,7 @@ def check_integers(name: str, value: Sequence[int]) -> tuple[int, ...]:
     if wrong:
         i = next(i for i, item in enumerate(items) if type(item) in wrong)
         raise TypeError(f"{name}[{i}] is {short.repr(items[i])} of type {type(items[i]).__name__} in "
-                        f"{name}={short.repr(value)}; give integers, one a cluster")
+                        f"{name}={short.repr(value)}{_written_whole(items[i])}; give integers, one a cluster")
     return tuple(map(int, items))
 
 
@@ -97,7 +97,7 @@ def check_number(name: str, value: int, largest: int, what: str) -> int:
     """Return an integer between 1 and `largest`."""
     remedy = f"it must be an integer from 1 to {largest}, {what}"
     if not _is_integer(type(value)):
-        raise TypeError(f"{name} is {short.repr(value)} of type {type(value).__name__}; {remedy}")
+        raise TypeError(f"{name} is {short.repr(value)} of type {type(value).__name__}{_written_whole(value)}; {remedy}")
     if not 1 <= value <= largest:
         raise ValueError(f"{name} is {value}; {remedy}")
     return int(value)
@@ -124,7 +124,13 @@ def check_int(name: str, value: object) -> int:
     try:
         return int(operator.index(value))  # type: ignore[arg-type]  # what is no integer raises
     except TypeError:
-        raise TypeError(f"{name} must be an integer; got {value!r}") from None
+        raise TypeError(f"{name} must be an integer; got {value!r}{_written_whole(value)}") from None
+
+
+def _written_whole(value: object) -> str:
+    """Return how to write a whole number that is no integer, as 1e3 is none; nothing for everything else."""
+    number = float(value) if isinstance(value, (float, np.floating)) else 0.5
+    return f"; write {int(number)}" if number.is_integer() and abs(number) <= MOST_PULLS else ""
 
 
 def check_count(name: str, value: object, least: int) -> int:

@@ -55,6 +55,10 @@ _SKIP_ERROR = 1e-12
 #: Arguments of the library, besides those of laws, whose options have the same name, and those with another.
 _SAME_NAMES = ("clusters", "required", "instance", "delta", "replications", "replication", "seed", "max_pulls", "skip_error")
 _OTHER_NAMES = {"n_jobs": "jobs", "task": "table-task", "arms": "law"}
+#: Words of the library's messages that are others on the command line.
+_WORDS = {
+    "strict=False": "--no-strict", "max_pulls": "--max-pulls", ", or None for joblib's configuration": "", ", or None to draw one": "",
+}  # fmt: skip
 #: Examples by argument, with which `warmup` builds two arms of any law that takes no other.
 _EXAMPLES: dict[str, Any] = {
     "means": [0.9, 0.1],
@@ -77,9 +81,12 @@ def _say_version(asked: bool) -> None:
         raise typer.Exit
 
 
+_VERSION = typer.Option("--version", "-V", help="Show the version and exit.", callback=_say_version, is_eager=True)
+
+
 @app.callback()
 def _program(
-    version: Annotated[bool, typer.Option("--version", "-V", help="Show the version and exit.", callback=_say_version, is_eager=True)] = False,
+    version: Annotated[bool, _VERSION] = False,
 ) -> None:
     """Simulate representative arm identification: how many pulls, how many errors, and the bounds."""
 
@@ -134,14 +141,21 @@ def run(
         "skip_error": skip_error,
     }
     results: list[Result] = []
+    table = tables.RunTable(problem, delta, chosen, tables.terminal_width())
+
+    def found(result: Result) -> None:
+        results.append(result)
+        if not json:
+            _show(table.lines(result))
+
     interrupted, failure = False, None
     try:
         for one in chosen:
-            results.append(simulate(problem, one, n_jobs=jobs, progress=progress, **numbers))
+            found(simulate(problem, one, n_jobs=jobs, progress=progress, **numbers))
     except KeyboardInterrupt as error:
         interrupted = True
         if isinstance(error, SimulationInterrupted) and error.result is not None:
-            results.append(error.result)
+            found(error.result)
     except (TypeError, ValueError, OverflowError) as error:
         if not results:
             raise
@@ -154,7 +168,7 @@ def run(
         notes = [f"{replications:,} replications each, seed {seed}; the same numbers again: {again}"]
         if interrupted:
             notes.insert(0, f"INTERRUPTED: {_how_far(chosen, results, replications)}")
-        _show(tables.run_text(problem, delta, results, notes) if results else "\n".join(notes))
+        _show(table.end(notes))
     if failure is not None:
         raise failure
     if interrupted:
@@ -349,7 +363,8 @@ def plot(
 def report(
     study: Annotated[Path, _STUDY],
     output: Annotated[Path | None, _path("the page; default: the study's name with .html", "--output", "-o")] = None,
-    title: Annotated[str | None, typer.Option(help="the page's title; default: the study's name", metavar="TEXT", show_default=False)] = None,
+    title: Annotated[str | None, typer.Option(help="the page's title; default: the study's name", metavar="TEXT",
+                                              show_default=False)] = None,
     store: Annotated[Path | None, _path(_FOLDER, metavar="FOLDER")] = None,
 ) -> None:
     """Write a study's report, one HTML page.
@@ -496,6 +511,6 @@ def _in_options(message: str) -> str:
     name = first.group() if first else ""
     known = name in _SAME_NAMES or name in law_options()
     option = _OTHER_NAMES.get(name, name if known else "")
-    for argument, replacement in (("strict=False", "--no-strict"), ("max_pulls", "--max-pulls")):
+    for argument, replacement in _WORDS.items():
         message = message.replace(argument, replacement)
     return f"{flag(option)}: {message}" if option else message

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rai_sim.cli_parsing import KINDS, BadInput, check_file, near_file
-from rai_sim.cli_tables import text_table
+from rai_sim.cli_tables import fitted_table
 from rai_sim.events import event_cells
 from rai_sim.files import write_atomically
 from rai_sim.reading import read_text
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: A table of events stops after so many; JSON has them all.
 _MOST_EVENTS = 200
+#: Which columns of it a narrow terminal goes without, the first one first: the arm's pulls, its radius, its mean.
+_LEAST = (4, 3, 2)
 
 
 def kind_of(path: Path, option: str = "--plot") -> str:
@@ -31,13 +33,14 @@ def kind_of(path: Path, option: str = "--plot") -> str:
 
 def trace_text(trace: Trace, notes: list[str]) -> str:
     """Return the events as a table."""
-    rows = [("round", "pulls", "arm's mean", "radius", "arm's pulls", "event")]
+    rows = []
     for event in trace.events[:_MOST_EVENTS]:
         words, mean, radius, arm_pulls = event_cells(trace.problem, event)
         rows.append((f"{event.round:,}", f"{event.pulls:,}", mean, radius, arm_pulls, words))
     # The last column is text of any length.
-    width = max(len(row[-1]) for row in rows)
-    lines = text_table([(*row[:-1], row[-1].ljust(width)) for row in rows], left=0)
+    width = max((len(row[-1]) for row in rows), default=0)
+    names = ("round", "pulls", "arm's mean", "radius", "arm's pulls", "event".ljust(width))
+    lines = fitted_table(names, [(*row[:-1], row[-1].ljust(width)) for row in rows], 0, _LEAST, "a pipe or --json has all")
     if len(trace.events) > _MOST_EVENTS:
         lines.append(f"... and {len(trace.events) - _MOST_EVENTS:,} more events; --json lists all")
     return "\n".join([trace.headline(), "", *lines, "", *notes])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from rai_sim.cli_parsing import BadInput, check_file, near_file
-from rai_sim.cli_tables import text_table
+from rai_sim.cli_tables import fitted_table
 from rai_sim.summary import json_safe, percent
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def summary_text(results: StudyResults) -> str:
 
     frame = tables.distinct(results.summary())
     rows = [[cell.text for cell in tables.cells(row)] for row in frame.head(_MOST_ROWS).iter_rows(named=True)]
-    lines = text_table([tables.COLUMNS, *rows], left=tables.NAMES)
+    lines = fitted_table(tables.COLUMNS, rows, tables.NAMES, tables.LEAST, "a pipe, --output or --json has all")
     if len(frame) > _MOST_ROWS:
         lines.append(f"... and {len(frame) - _MOST_ROWS:,} more tasks; --output FILE.csv or --json has all")
     said = [f"WARNING: {sentence}" for sentence in tables.warnings_of(results, frame)]

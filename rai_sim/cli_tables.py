@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from rai_sim import bounds
-from rai_sim.algorithms.base import ALGORITHMS
+from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.engine.streams import STREAM_VERSION
 from rai_sim.problem import Problem
 from rai_sim.result import Result
-from rai_sim.summary import Summary, count, json_safe, number, percent
+from rai_sim.summary import Summary, count, json_safe, number, percent, upper_bound
 
 #: A text that lists arms stops after so many; JSON has them all.
 _MOST_ARMS = 50
@@ -27,6 +30,106 @@ _COLUMNS = (
     "upper bound",
     "seconds",
 )
+#: Which of them a narrow terminal goes without, the first one first: lower bound, seconds, upper bound, the interval of errors.
+_LEAST_OF_RUN = (5, 7, 6, 4)
+
+
+def terminal_width() -> int | None:
+    """Return the columns of the terminal that standard output is; None where it is none, and nothing is left out."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+class Columns:
+    """Which columns of a table fit a width, and its lines.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The header.
+    widths : sequence of int
+        Width of each column, its name included.
+    left : int
+        So many of the first columns are flush left.
+    least : sequence of int
+        Columns that may be left out, the least important one first. Where those that must stay do not fit, the first one of several that
+        are flush left becomes a heading above its rows, and where that is not enough, all stand one below the other.
+    width : int or None
+        What must not be exceeded; None for any width.
+    """
+
+    def __init__(self, names: Sequence[str], widths: Sequence[int], left: int, least: Sequence[int], width: int | None) -> None:
+        """Choose the columns."""
+        self._names, self._widths, self._left, self._width = names, list(widths), left, width
+        self._kept = list(range(len(names)))
+        self._heading: str | None = None  # above the last row
+        self._headed = self._stacked = False
+        if self._fits(least):
+            return
+        if left > 1:
+            self._headed = True
+            self._widths[1] += 2  # below its heading a row is indented
+            if self._fits(least, without=1):
+                return
+        self._stacked, self._kept = True, list(range(len(names)))
+
+    def _fits(self, least: Sequence[int], without: int = 0) -> bool:
+        """Leave columns out until the rest fits, and tell whether it does."""
+        for gone in range(len(least) + 1):
+            self._kept = [i for i in range(without, len(self._names)) if i not in least[:gone]]
+            if self._width is None or self._total() <= self._width:
+                return True
+        return False
+
+    def _total(self) -> int:
+        return sum(self._widths[i] for i in self._kept) + 2 * (len(self._kept) - 1)
+
+    def head(self) -> list[str]:
+        """Return the header and the rule below it."""
+        return [] if self._stacked else [self._line(self._names), "-" * self._total()]
+
+    def row(self, cells: Sequence[str]) -> list[str]:
+        """Return the lines of a row."""
+        if self._stacked:
+            return self._one_below_the_other(cells)
+        if not self._headed:
+            return [self._line(cells)]
+        lines = [] if cells[0] == self._heading else self._wrapped(cells[0])
+        self._heading = cells[0]
+        return [*lines, self._line([cells[0], f"  {cells[1]}", *cells[2:]])]
+
+    def _one_below_the_other(self, cells: Sequence[str]) -> list[str]:
+        lines = [line for cell in cells[: self._left] for line in self._wrapped(cell)]
+        names = [name.strip() for name in self._names[self._left :]]
+        longest = max(map(len, names))
+        for name, cell in zip(names, cells[self._left :], strict=True):
+            if cell.strip():
+                lines += self._wrapped(f"{'  ' if lines else ''}{name.ljust(longest)}  {cell.strip()}", "    ")
+        return lines
+
+    def _wrapped(self, text: str, indent: str = "  ") -> list[str]:
+        # Narrower than this, lines may as well be broken by the terminal.
+        width = max(self._width or 0, 12)
+        return [text] if len(text) <= width else textwrap.wrap(text, width, subsequent_indent=indent)
+
+    def left_out(self, remedy: str) -> list[str]:
+        """Return a line that names what was left out and where it is; nothing where all is there."""
+        gone = [self._spoken(i) for i in range(self._headed, len(self._names)) if i not in self._kept]
+        return [f"left out to fit {self._width} columns: {', '.join(gone)}; {remedy}"] if gone and not self._stacked else []
+
+    def _spoken(self, column: int) -> str:
+        name = self._names[column]
+        return name if self._names.count(name) == 1 else f"{name} of {self._names[column - 1]}"
+
+    def _line(self, cells: Sequence[str]) -> str:
+        placed = [cells[i].ljust(self._widths[i]) if i < self._left else cells[i].rjust(self._widths[i]) for i in self._kept]
+        return "  ".join(placed).rstrip()
+
+
+def fitted_table(names: Sequence[str], rows: Sequence[Sequence[str]], left: int, least: Sequence[int], remedy: str) -> list[str]:
+    """Return the lines of a table that fits the terminal, if there is one, and a line that says what had to be left out (see `Columns`)."""
+    widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+    columns = Columns(names, widths, left, least, terminal_width())
+    return [*columns.head(), *(line for row in rows for line in columns.row(row)), *columns.left_out(remedy)]
 
 
 def text_table(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
@@ -41,20 +144,50 @@ def text_table(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     return [line(rows[0]), "-" * (sum(widths) + 2 * (len(widths) - 1)), *map(line, rows[1:])]
 
 
-def run_text(problem: Problem, delta: float, results: Sequence[Result], notes: Sequence[str]) -> str:
-    """Return the table of `run`: one line an algorithm, what a reader must be warned of, and the notes."""
-    summaries = [result.summary() for result in results]
-    table = text_table([_COLUMNS, *map(_run_row, summaries)])
-    legend = "lower bound: Theorem 1, of the mean, asymptotic (delta -> 0)"
-    if any(summary.upper_bound is not None for summary in summaries):
-        legend += f"; upper bound: with probability {1.0 - delta:g}"
-    said = [f"WARNING: {summary.algorithm}: {text}" for summary in summaries for text in summary.warnings]
-    return "\n".join([_headline(problem, delta), "", *table, "", legend, *said, *notes])
+class RunTable:
+    """The table of `run`, row by row: columns are as wide as what the bounds let expect, before anything has run.
+
+    Parameters
+    ----------
+    problem, delta, algorithms
+        What is run.
+    width : int or None
+        Columns that the table may take; None for any number.
+    """
+
+    def __init__(self, problem: Problem, delta: float, algorithms: Sequence[Algorithm], width: int | None) -> None:
+        """Choose the columns."""
+        self._problem, self._delta = problem, delta
+        lower = number(float(bounds.lower(problem, delta)))
+        uppers = [upper_bound(problem, algorithm, delta) for algorithm in algorithms]
+        # Of an algorithm without a bound of its own, as many pulls are expected as Vanilla may take.
+        most = len(number(max(float(bounds.vanilla(problem, delta)) if bound is None else bound for _, bound in uppers)))
+        cells = [
+            max((algorithm.label for algorithm in algorithms), key=len), " " * most, " " * (2 * most + 4), "0.123 %", "0.123 to 0.456 %",
+            lower, max((_upper_cell(*upper) for upper in uppers), key=len), "1234.56",
+        ]  # fmt: skip
+        widths = [max(len(name), len(cell)) for name, cell in zip(_COLUMNS, cells, strict=True)]
+        self._columns = Columns(_COLUMNS, widths, 1, _LEAST_OF_RUN, width)
+        self._summaries: list[Summary] = []
+
+    def lines(self, result: Result) -> str:
+        """Return a result's row, before the first one the table's head."""
+        head = [] if self._summaries else [_headline(self._problem, self._delta), "", *self._columns.head()]
+        self._summaries.append(result.summary())
+        return "\n".join([*head, *self._columns.row(_run_row(self._summaries[-1]))])
+
+    def end(self, notes: Sequence[str]) -> str:
+        """Return what stands below the rows: the legend, what a reader must be warned of, and the notes; without rows the notes alone."""
+        if not self._summaries:
+            return "\n".join(notes)
+        legend = "lower bound: Theorem 1, of the mean, asymptotic (delta -> 0)"
+        if any(summary.upper_bound is not None for summary in self._summaries):
+            legend += f"; upper bound: with probability {1.0 - self._delta:g}"
+        said = [f"WARNING: {summary.algorithm}: {text}" for summary in self._summaries for text in summary.warnings]
+        return "\n".join(["", legend, *said, *self._columns.left_out("a pipe or --json has all"), *notes])
 
 
 def _run_row(summary: Summary) -> list[str]:
-    theorem = (summary.upper_bound_theorem or "").replace("Theorem", "Th.")
-    upper = "none" if summary.upper_bound is None else f"{number(summary.upper_bound)} ({theorem})"
     return [
         summary.algorithm,
         number(summary.mean),
@@ -62,9 +195,13 @@ def _run_row(summary: Summary) -> list[str]:
         percent(summary.error_rate),
         _interval(*map(percent, summary.error_interval)),
         number(summary.lower_bound),
-        upper,
+        _upper_cell(summary.upper_bound_theorem, summary.upper_bound),
         f"{summary.seconds:.2f}",
     ]
+
+
+def _upper_cell(theorem: str | None, pulls: float | None) -> str:
+    return "none" if pulls is None else f"{number(pulls)} ({(theorem or '').replace('Theorem', 'Th.')})"
 
 
 def _interval(low: str, high: str) -> str:

@@ -121,6 +121,11 @@ class Result:
         return self.experiment.seed
 
     @property
+    def unfinished(self) -> str:
+        """What became of a replication that is not finished, in words."""
+        return "not finished" if self.experiment.max_pulls is None else "stopped at the cap"
+
+    @property
     def replications(self) -> int:
         """Number of replications R."""
         return len(self.pulls)

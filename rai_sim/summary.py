@@ -100,9 +100,10 @@ class Summary:
                         f"{self.finished:,} outputs are wrong, 95 % interval {low} to {high}")
         if self.finished < self.replications:
             capped = self.replications - self.finished
-            said.append(f"{capped:,} of {count(self.replications, 'replication')} stopped at the cap of "
-                        f"{number(self.max_pulls)} pulls; the statistics are over the finished ones only, "
-                        "so the mean is biased low")
+            what, bias = (("did not finish though no cap was set", "may be biased") if self.max_pulls is None
+                          else (f"stopped at the cap of {number(self.max_pulls)} pulls", "is biased low"))
+            said.append(f"{capped:,} of {count(self.replications, 'replication')} {what}; the statistics are over the finished ones only, "
+                        f"so the mean {bias}")
         if self.unguarded is not None:
             said.append(f"guarantees and bounds do not hold for these arms: {self.unguarded}")
         return tuple(said)

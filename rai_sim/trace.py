@@ -101,7 +101,7 @@ class Trace:
         'Butterscotch(merging=True), delta 0.01, seed 0, replication 7: 10,370 pulls in 1 round, correct'
         """
         run = self.result
-        end = ("correct" if run.correct[0] else "WRONG") if run.finished[0] else "stopped at the cap"
+        end = ("correct" if run.correct[0] else "WRONG") if run.finished[0] else run.unfinished
         rounds = f"{run.rounds[0]:,} round" + ("" if run.rounds[0] == 1 else "s")
         return (f"{self.algorithm.label}, delta {run.delta:g}, seed {run.seed}, replication {self.replication}: "
                 f"{run.pulls[0]:,} pulls in {rounds}, {end}")

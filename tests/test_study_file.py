@@ -206,7 +206,7 @@ def test_where_results_are_kept(tmp_path: Path) -> None:
         ("[1, 1]", '"1:x"', r"instances\[0\]\.clusters = '1:x': give a number, a list of numbers, a share"),
         ("[1, 1]", '"1:0"', r"instances\[0\]\.clusters = \[1, 0\]: proportions is \(1, 0\); every entry must be"),
         ('name = "two arms"', "name = 3", r"instances\[0\]\.name = 3: give a text in quotes"),
-        ('name = "two arms"', "strict = 3", r"instances\[0\]\.strict = 3: strict is 3; it must be True or False"),
+        ('name = "two arms"', "strict = 3", r"instances\[0\]\.strict = 3: strict is 3; it must be true or false"),
         ("[[instances]]", "[instances]", r"instances = \{'name': 'two arms'.*: give a list, one \[\[instances\]\] table for each"),
         ("algorithms =", "algorithms", r"'.*study\.toml' is no TOML that can be read: .*line 2"),
         (GOOD, "", "algorithms is missing"),

@@ -112,7 +112,7 @@ class _Drawing:
         run, name = self.trace.result, short_label(self.trace.algorithm)
         title = f"{name}, δ = {run.delta:g}, seed {run.seed}, replication {self.trace.replication}"
         if not run.finished[0]:
-            title += ", stopped at the cap"
+            title += f", {run.unfinished}"
         if len(self.arms) < self.problem.n_arms:
             title += f"\n{len(self.arms)} of {self.problem.n_arms:,} arms: those of most pulls, and representatives"
         return title

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -18,6 +19,7 @@ from rai_sim.engine.history import no_history
 from rai_sim.engine.streams import STREAM_VERSION
 from rai_sim.experiment import Experiment
 from rai_sim.problem import Problem
+from rai_sim.provenance import now
 from rai_sim.study.aggregate import Aggregate, aggregates_of
 from rai_sim.study.ledger import Ledger, Piece
 from rai_sim.study.store import SCHEMAS, Store, StoreError, StoreWarning
@@ -62,6 +64,8 @@ class StudyData:
         self.duplicates = False
         self._instances: dict[str, dict[str, Any]] = {}
         self._tasks: dict[str, dict[str, Any]] = {}
+        # When each task was first written down, and its place among those written with it: the order of the studies that were run.
+        self._order: dict[str, tuple[str, int]] = {}
         if keep is None:
             self._read_new()
         else:
@@ -74,18 +78,25 @@ class StudyData:
 
     def _read_new(self) -> None:
         sums: list[pl.DataFrame] = []
-        for kind, _, frame in self.store.new_parts():
+        for kind, path, frame in self.store.new_parts():
             if kind == "instances":
                 self._instances |= {row["instance"]: row for row in frame.iter_rows(named=True)}
             elif kind == "tasks":
-                for row in frame.iter_rows(named=True):
-                    self._tasks.setdefault(row["task"], row)
+                self._know(frame.iter_rows(named=True), self.store.about(path))
             elif kind == "replications":
                 self._read_rows(frame)
             else:
                 sums.append(frame)
         if sums:
             self._read_aggregates(pl.concat(sums))
+
+    def _know(self, rows: Iterable[dict[str, Any]], about: dict[str, str]) -> None:
+        """Take in rows that say what tasks are; of several about one task the one written first counts."""
+        written = about.get("written", about.get("run", ""))  # earlier versions wrote no time, but names of runs begin with one
+        for place, row in enumerate(rows):
+            key = row["task"]
+            if key not in self._order or (written, place) < self._order[key]:
+                self._tasks[key], self._order[key] = row, (written, place)
 
     def _read_rows(self, frame: pl.DataFrame) -> None:
         index = frame["replication"].to_numpy()
@@ -135,38 +146,40 @@ class StudyData:
             if instances:
                 self.store.write("instances", pl.DataFrame(instances, schema=SCHEMAS["instances"], orient="row"), about)
             if rows:
-                self.store.write("tasks", pl.DataFrame(rows, schema=SCHEMAS["tasks"], orient="row"), about)
+                dated = about | {"written": re.sub(r"[:-]", "", now())}
+                self.store.write("tasks", pl.DataFrame(rows, schema=SCHEMAS["tasks"], orient="row"), dated)
+                self._know(rows, dated)
         self._instances |= {row["instance"]: row for row in instances}
-        self._tasks |= {row["task"]: row for row in rows}
 
     def tasks(self) -> list[Task]:
-        """Return the tasks that were written down, in the order of instance names, then algorithms, then delta, largest first."""
+        """Return the tasks that were written down, in the order of the study that they were first run in, earlier runs' tasks first."""
         problems: dict[str, Problem] = {}
         tasks = []
-        for row in self._tasks.values():
+        for key in sorted(self._tasks, key=self._order.__getitem__):
+            row = self._tasks[key]
             if row["stream_version"] != STREAM_VERSION:
                 warnings.warn(f"task {row['experiment']} has the streams of version {row['stream_version']}, this rai_sim those of version "
                               f"{STREAM_VERSION}; it is left out", StoreWarning, stacklevel=2)
                 continue
-            key = row["instance"]
-            if key not in self._instances:
+            instance = row["instance"]
+            if instance not in self._instances:
                 warnings.warn(f"task {row['experiment']} is left out: the part with its instance is missing; running its study again "
                               "writes it anew", StoreWarning, stacklevel=2)
                 continue
-            if key not in problems:
-                made_from = self._instances[key]
+            if instance not in problems:
+                made_from = self._instances[instance]
                 arms = arms_from_json(made_from["law"], made_from["arguments"])
                 if made_from["names"] is not None:
                     arms = arms.with_names(made_from["names"], made_from["ids"])
-                problems[key] = Problem(arms, made_from["clusters"], made_from["required"], strict=False)
+                problems[instance] = Problem(arms, made_from["clusters"], made_from["required"], strict=False)
             algorithm = algorithm_from_json(row["algorithm_options"])
-            experiment = Experiment(problems[key], algorithm, row["delta"], int(row["seed"]), row["skip_error"], row["max_pulls"])
+            experiment = Experiment(problems[instance], algorithm, row["delta"], int(row["seed"]), row["skip_error"], row["max_pulls"])
             task = Task(row["name"], experiment, json.loads(row["parameters"]))
             if task.key != row["task"]:
                 raise StoreError(f"store {self.store.folder}: {row['experiment']} cannot be made again from what is written about it; "
                                  "use the version of rai_sim that wrote it")
             tasks.append(task)
-        return sorted(tasks, key=lambda task: (task.instance, task.experiment.algorithm.label, -task.experiment.delta, task.key))
+        return tasks
 
     # Writing ---------------------------------------------------------------------------------------
 

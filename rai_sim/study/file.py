@@ -51,6 +51,8 @@ _NUMBERS = {"seed": 0, "skip_error": 1e-12, "max_pulls": None}
 _TOP = ("algorithms", "delta", *_STUDY, *_NUMBERS, "store", "instances")
 #: Keys of an instance that may hold a list to sweep over.
 _SWEPT = ("n", "high", "low", "middle", "gap", "ratio", "seed", "k", "m", "sd", "table_task")
+#: Keys of an instance that hold integers, which may be written as 1e3 too.
+_COUNTS = ("n", "seed", "k", "m", "table_task")
 #: Keys whose value may be the name of a file.
 _TABLES = {"means", "values", "probabilities", "rewards"}
 
@@ -60,7 +62,13 @@ Made = TypeVar("Made")
 
 
 class StudyFileError(BadInput):
-    """A study's file cannot be used; the message has the key's path, its value and the remedy."""
+    """A study's file cannot be used; the message has the key's path, its value and the remedy, in TOML's words."""
+
+    def __init__(self, message: str) -> None:
+        """Keep the message; what constructors say is in Python's words."""
+        for python, toml in (("strict=False", "strict = false"), ("True or False", "true or false"), (", or None to draw one", "")):
+            message = message.replace(f"pass {python}", f"set {toml}").replace(python, toml)
+        super().__init__(message)
 
 
 def read_study(path: str | os.PathLike[str], **changes: Any) -> Study:
@@ -106,16 +114,17 @@ def _study(document: dict[str, Any], folder: Path, changes: Mapping[str, Any]) -
     tasks: list[Task] = []
     places: dict[str, str] = {}
     named: dict[str, str] = {}
-    for place, name, problem, parameters in _instances(document.get("instances"), folder):
+    for place, swept, name, problem, parameters in _instances(document.get("instances"), folder):
         if named.setdefault(name, place) != place:
             raise StudyFileError(f"{place}.name = {name!r}: {named[name]} has this name; give every instance its own")
         for a, algorithm in enumerate(algorithms):
             for d, delta in enumerate(levels):
                 run = _made(partial(checked_experiment, problem, algorithm, delta), numbers)
                 task = Task(name, run, parameters)
-                here = f"{place} with algorithms[{a}] and delta[{d}]"
+                here = f"{place} with {swept}algorithms[{a}] and delta[{d}]"
                 if task.key in places:
-                    raise StudyFileError(f"{here} ({task.label}) is the same task as {places[task.key]}; leave one of them out")
+                    remedy = "; a sweep may be cut into several [[instances]]" if swept else ""
+                    raise StudyFileError(f"{here} ({task.label}) is the same task as {places[task.key]}; leave one of them out{remedy}")
                 places[task.key] = here
                 tasks.append(task)
     given = {key: _whole(document[key]) if "replications" in key else document[key] for key in _STUDY if key in document}
@@ -135,8 +144,8 @@ def _replaced(document: dict[str, Any], changes: Mapping[str, Any]) -> dict[str,
 # Instances -----------------------------------------------------------------------------------------
 
 
-def _instances(entries: Any, folder: Path) -> Iterator[tuple[str, str, Problem, dict[str, Any]]]:
-    """Yield place, name, problem and parameters of every instance, swept ones one by one."""
+def _instances(entries: Any, folder: Path) -> Iterator[tuple[str, str, str, Problem, dict[str, Any]]]:
+    """Yield place, place in the sweep (in words, with a comma after it), name, problem and parameters of every instance, one by one."""
     for i, entry in enumerate(_list("instances", entries, "one [[instances]] table for each")):
         place = f"instances[{i}]"
         if not isinstance(entry, dict):
@@ -145,6 +154,7 @@ def _instances(entries: Any, folder: Path) -> Iterator[tuple[str, str, Problem, 
         name = entry.get("name", f"instance {i + 1}")
         if not isinstance(name, str) or not name:
             raise StudyFileError(f"{place}.name = {name!r}: give a text in quotes")
+        entry = {key: _counts(value) if key in _COUNTS else value for key, value in entry.items()}
         swept = {key: _list(f"{place}.{key}", value, "with at least one value") for key, value in entry.items()
                  if key in _SWEPT and isinstance(value, list)}
         fixed = {key: value for key, value in entry.items() if key not in swept and key != "name"}
@@ -153,7 +163,7 @@ def _instances(entries: Any, folder: Path) -> Iterator[tuple[str, str, Problem, 
             words = ", ".join([name, *(f"{key} = {value}" for key, value in chosen.items())])
             problem = _problem(place, fixed | chosen, folder)
             scalars = {key: value for key, value in (fixed | chosen).items() if isinstance(value, (int, float, str))}
-            yield place, words, problem, scalars
+            yield place, "".join(f"{key} = {value!r}, " for key, value in chosen.items()), words, problem, scalars
 
 
 def _instance_keys() -> tuple[str, ...]:
@@ -258,8 +268,7 @@ def _made(make: Callable[..., Made], values: Mapping[str, Any], place: str = "")
         name = word.group() if word else ""
         if name in values:
             path = f"{place}.{'table_task' if name == 'task' else name}".lstrip(".")
-            words = str(error).replace(", or None to draw one", "")
-            raise StudyFileError(f"{path} = {_short(values[name])}: {words}") from None
+            raise StudyFileError(f"{path} = {_short(values[name])}: {error}") from None
         raise StudyFileError(f"{place}: {error}" if place else str(error)) from None
 
 
@@ -299,6 +308,10 @@ def _algorithm(text: Any) -> Algorithm:
 def _whole(value: Any) -> Any:
     """Return 1e6 as an integer, for TOML has no other way to write it short; everything else as it is."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _counts(value: Any) -> Any:
+    return [_whole(one) for one in value] if isinstance(value, list) else _whole(value)
 
 
 def _short(value: Any) -> str:

@@ -69,7 +69,7 @@ class StudyResults:
         """Remember where the results are."""
         self.study = study
         self._data = data
-        #: The tasks, in the study's order.
+        #: The tasks, in the study's order; without a study in that of the studies they were first run in, earlier runs first.
         self.tasks: tuple[Task, ...] = tuple(data.tasks() if study is None else study.tasks)
 
     def __repr__(self) -> str:
@@ -135,6 +135,28 @@ class StudyResults:
             wanted += n
             done += n - sum(stop - start for start, stop in self._data.ledger[task.key].gaps(0, n))
         return done, wanted
+
+    def not_counted(self) -> int:
+        """Return how many replications of the tasks are stored beyond those that the study asks for, or behind a gap.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import rai_sim as rai
+        >>> folder = tempfile.mkdtemp()
+        >>> small, large = (rai.Study.grid([rai.table_problem()], [rai.Vanilla()], [0.01], replications=n) for n in (5, 20))
+        >>> _ = large.run(folder)
+        >>> small.results(folder).not_counted()
+        15
+        """
+        more = 0
+        for task in self.tasks:
+            pieces = self._data.ledger[task.key]
+            wanted = self._verdict(task).replications
+            # Sums that cannot be cut there count as a whole.
+            counted = max(wanted, pieces.total(wanted)[0])
+            more += pieces.replications - counted + sum(stop - start for start, stop in pieces.gaps(0, counted))
+        return more
 
     def summary(self) -> pl.DataFrame:
         """Return one row a task.
@@ -364,6 +386,8 @@ class StudyResults:
 def open_study(folder: str | os.PathLike[str]) -> StudyResults:
     """Return everything that a study's folder holds, without the study's definition; nothing is run or written.
 
+    Tasks come in the order of the study that was run; those that a later run has added stand after all earlier ones.
+
     Raises
     ------
     StoreError
@@ -377,6 +401,6 @@ def open_study(folder: str | os.PathLike[str]) -> StudyResults:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = study.run(folder)
     ...     print(rai.open_study(folder).summary().select("algorithm", "replications").rows())
-    [('Butterscotch(merging=True)', 10), ('Vanilla(merging=True)', 10)]
+    [('Vanilla(merging=True)', 10), ('Butterscotch(merging=True)', 10)]
     """
     return StudyResults(StudyData(folder), None)

@@ -188,6 +188,16 @@ class Store:
             pass
         return None, "it has other columns than this version writes"
 
+    def about(self, path: Path) -> dict[str, str]:
+        """Return what was written into a whole part's metadata."""
+        try:
+            written = pl.read_parquet_metadata(io.BytesIO(path.read_bytes())).get("rai_sim", "{}")
+        except FileNotFoundError:
+            return {}  # another process has moved it since it was read
+        except OSError as error:
+            raise self._cannot(f"be read ({path.name})", error) from error
+        return {name: str(value) for name, value in json.loads(written).items()}
+
     def _set_aside(self, name: str, flaw: str) -> None:
         done = "is passed over"
         if self.writable:

@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from rai_sim.study.results import StudyResults
 
 COLUMNS = (
-    "instance", "algorithm", "delta", "replications", "mean pulls", "95 % interval", "+-", "errors", "95 % interval", "lower", "upper",
+    "instance", "algorithm", "delta", "replications", "mean pulls", "95 % interval", "+- of mean", "errors", "95 % interval", "lower",
+    "upper",
 )  # fmt: skip
 #: How many of the columns are names.
 NAMES = 2
-LEGEND = "+-: half-width of the interval over the mean; lower: Theorem 1 (asymptotic), upper: with probability 1 - delta"
+#: Which of them a narrow terminal goes without, the first one first: upper, lower, the intervals, the number of replications.
+LEAST = (10, 9, 8, 5, 3)
+LEGEND = "+- of mean: half-width of the interval over the mean; lower: Theorem 1 (asymptotic), upper: with probability 1 - delta"
 
 
 def distinct(frame: pl.DataFrame) -> pl.DataFrame:
@@ -67,10 +70,12 @@ def warnings_of(results: StudyResults, frame: pl.DataFrame) -> list[str]:
     if len(short):
         said.append(f"{len(short)} tasks stopped short of the precision, the first is {short['instance'][0]}, {short['algorithm'][0]}, "
                     f"delta {short['delta'][0]:g}: at most_replications, or as no replication finished")
-    capped = int((frame["replications"] - frame["finished"]).sum())
-    if capped:
-        said.append(f"{capped:,} replications stopped at their cap of pulls; the statistics are over the finished ones, so means are "
-                    "biased low")
+    for capped, what, bias in ((True, "stopped at their cap of pulls", "are biased low"),
+                               (False, "did not finish though no cap was set", "may be biased")):
+        rows = frame.filter(pl.col("max_pulls").is_not_null() == capped)
+        unfinished = int((rows["replications"] - rows["finished"]).sum())
+        if unfinished:
+            said.append(f"{unfinished:,} replications {what}; the statistics are over the finished ones, so means {bias}")
     problems = {task.experiment.problem.identity(): task.experiment.problem for task in results.tasks}
     flaws = [flaw for problem in problems.values() if (flaw := problem.arms.why_not_sub_gaussian()) is not None]
     if flaws:
@@ -81,4 +86,6 @@ def warnings_of(results: StudyResults, frame: pl.DataFrame) -> list[str]:
 def how_far(results: StudyResults) -> str:
     """Return in words how much of what was wanted is there."""
     done, wanted = results.progress()
-    return f"{done:,} of {wanted:,} replications of {len(results.tasks)} tasks are in {results.folder}"
+    more = results.not_counted()
+    beside = f"; {more:,} more are stored, not counted" if more else ""
+    return f"{done:,} of {wanted:,} replications of {len(results.tasks)} tasks are in {results.folder}{beside}"
