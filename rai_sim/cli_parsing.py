@@ -179,8 +179,8 @@ def parse_algorithm(text: str) -> Algorithm:
     cls = ALGORITHMS.get(name.strip().lower())
     if cls is None:
         several = ", ".join(part for part in re.split(r"[,;\s]+", text.lower()) if part in ALGORITHMS)
-        hint = "; give --algorithm once for each;" if "," in several else near(name, ALGORITHMS)
-        raise BadInput(f"--algorithm {seen(text)} is no algorithm{hint} known are {describe_algorithms()}")
+        hint = "; name one at a time" if "," in several else near(name, ALGORITHMS)
+        raise BadInput(f"--algorithm {seen(text)} is no algorithm; known are {describe_algorithms()}{hint.rstrip(';')}")
     # Every algorithm is a dataclass, though its base is not.
     defaults = {field.name: field.default for field in fields(cls)}  # type: ignore[arg-type]
     values = {}

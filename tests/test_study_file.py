@@ -231,3 +231,67 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     """Said as for every other file."""
     with pytest.raises(StudyFileError, match="cannot be read: No such file or directory; name a TOML file"):
         Study.from_toml(tmp_path / "none.toml")
+
+
+SWEEP = """
+algorithms = ["vanilla", "butterscotch"]
+replications = 10
+[[instances]]
+name = "top"
+family = "linear_gaps"
+n = [4, 8]
+problem = "top"
+k = [1, 2, "50%"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (SWEEP, r"instances[0] with n = 4, k = '50%', algorithms[0] and delta[0] (top, n = 4, k = 50%, Vanilla(merging=True), delta 0.01) is "
+                "the same task as instances[0] with n = 4, k = 2, algorithms[0] and delta[0]; leave one of them out; a sweep may be cut into "
+                "several [[instances]]"),
+        (SWEEP.replace("[4, 8]", "[4, 4]"), "instances[0] with n = 4, k = '50%', algorithms[0]"),
+        (SWEEP.replace('[1, 2, "50%"]', "[1, 1]"), "instances[0] with n = 4, k = 1, algorithms[0] and delta[0] (top, n = 4, k = 1, Vanilla"),
+        (SWEEP.replace('[1, 2, "50%"]', "1").replace("n = [4, 8]", "n = 4\nhigh = [0.9, 9e-1]"), "instances[0] with high = 0.9, algorithms[0] and delta[0] (top, high = 0.9"),
+    ],
+)  # fmt: skip
+def test_a_task_twice_in_a_sweep_is_named_by_both_places(tmp_path: Path, text: str, message: str) -> None:
+    """The place in the sweep is said of either; nothing is left out in silence."""
+    with pytest.raises(StudyFileError) as caught:
+        read(tmp_path, text)
+    assert str(caught.value).startswith(message)
+
+
+def test_a_sweep_in_pieces_has_each_task_once(tmp_path: Path) -> None:
+    """The remedy that the message names works."""
+    piece = SWEEP[SWEEP.index("[[") :]
+    half = piece.replace('"top"\nfamily', '"half"\nfamily').replace('[1, 2, "50%"]', '"50%"').replace("[4, 8]", "8")
+    text = SWEEP.replace('[1, 2, "50%"]', "[1, 2]") + half
+    assert [task.experiment.problem.required[0] for task in read(tmp_path, text).tasks[::2]] == [1, 2, 1, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("required = [1, 0]", 'required = [1, 0]\nlaw = "gaussian"\nsd = 0.7', "rescale the rewards, or set strict = false to go without"),
+        ("means = [0.9, 0.5]", 'law = "categorical"\nvalues = [0, 2]\nprobabilities = [[0.5, 0.5], [0.9, 0.1]]', "or set strict = false to go"),
+        ('name = "two arms"', 'strict = "no"', "strict is 'no'; it must be true or false"),
+    ],
+)
+def test_messages_are_in_tomls_words(tmp_path: Path, old: str, new: str, message: str) -> None:
+    """Not in Python's."""
+    with pytest.raises(StudyFileError) as caught:
+        read(tmp_path, GOOD.replace(old, new))
+    assert message in str(caught.value)
+    assert "strict=False" not in str(caught.value)
+
+
+def test_whole_numbers_may_be_written_short(tmp_path: Path) -> None:
+    """As 1e1, also where they are swept; what is no integer is refused with the remedy."""
+    study = read(tmp_path, SWEEP.replace("[4, 8]", "[1e1, 2e1]").replace('[1, 2, "50%"]', "2e0"))
+    assert [(task.instance, task.experiment.problem.n_arms) for task in study.tasks[::2]] == [("top, n = 10", 10), ("top, n = 20", 20)]
+    with pytest.raises(StudyFileError, match=r"clusters\[0\] is 1\.0 of type float in clusters=\[1\.0, 1\]; write 1; give integers"):
+        read(tmp_path, GOOD.replace("clusters = [1, 1]", "clusters = [1.0, 1]"))
+    with pytest.raises(StudyFileError, match=r"\.n = 2\.5: n must be an integer; got 2\.5$"):
+        read(tmp_path, SWEEP.replace("[4, 8]", "2.5"))
