@@ -189,7 +189,7 @@ def test_case_does_not_matter_in_values(capsys: Capture) -> None:
 # Tables --------------------------------------------------------------------------------------------
 
 NAMES = ("instance", "algorithm", "delta", "mean", "interval", "errors", "interval")
-ROWS = [
+ROWS: list[tuple[str, ...]] = [
     ("table, n = 10", "Vanilla(merging=True)", "0.1", "12,345", "12,000 to 12,690", "1 %", "0 % to 2 %"),
     ("table, n = 10", "Vanilla(merging=True)", "0.01", "23,456", "23,000 to 23,912", "0 %", "0 % to 1 %"),
 ]

@@ -158,12 +158,15 @@ def _instances(entries: Any, folder: Path) -> Iterator[tuple[str, str, str, Prob
         swept = {key: _list(f"{place}.{key}", value, "with at least one value") for key, value in entry.items()
                  if key in _SWEPT and isinstance(value, list)}
         fixed = {key: value for key, value in entry.items() if key not in swept and key != "name"}
-        for values in itertools.product(*swept.values()):
-            chosen = dict(zip(swept, values, strict=True))
+        for values in itertools.product(*(enumerate(values) for values in swept.values())):
+            chosen = {key: value for key, (_, value) in zip(swept, values, strict=True)}
+            # A value that stands in its list more than once is told by its place.
+            points = (f"{key}[{at}]" if swept[key].count(value) > 1 else key for key, (at, value) in zip(swept, values, strict=True))
+            point = "".join(f"{key} = {value!r}, " for key, value in zip(points, chosen.values(), strict=True))
             words = ", ".join([name, *(f"{key} = {value}" for key, value in chosen.items())])
             problem = _problem(place, fixed | chosen, folder)
             scalars = {key: value for key, value in (fixed | chosen).items() if isinstance(value, (int, float, str))}
-            yield place, "".join(f"{key} = {value!r}, " for key, value in chosen.items()), words, problem, scalars
+            yield place, point, words, problem, scalars
 
 
 def _instance_keys() -> tuple[str, ...]:
