@@ -251,8 +251,8 @@ k = [1, 2, "50%"]
         ("", "instances[0] with n = 4, k = '50%', algorithms[0] and delta[0] (top, n = 4, k = 50%, Vanilla(merging=True), delta 0.01) "
              "is the same task as instances[0] with n = 4, k = 2, algorithms[0] and delta[0]; leave one of them out; a sweep may be cut "
              "into several [[instances]]"),
-        ("n = [4, 4]", "instances[0] with k = 1, n[1] = 4, algorithms[0] and delta[0] (top, k = 1, n = 4, Vanilla(merging=True), delta 0.01) "
-                       "is the same task as instances[0] with k = 1, n[0] = 4, algorithms[0] and delta[0]; leave one"),
+        ("n = [4, 4]", "instances[0] with k = 1, n[1] = 4, algorithms[0] and delta[0] (top, k = 1, n = 4, Vanilla(merging=True), delta "
+                       "0.01) is the same task as instances[0] with k = 1, n[0] = 4, algorithms[0] and delta[0]; leave one"),
         ("k = [1, 1]", "instances[0] with n = 4, k[1] = 1, algorithms[0] and delta[0] (top, n = 4, k = 1, Vanilla"),
         ("high = [0.9, 9e-1]", "instances[0] with n = 4, k = 1, high[1] = 0.9, algorithms[0] and delta[0] (top, n = 4, k = 1, high = "),
     ],
