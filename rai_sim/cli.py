@@ -24,9 +24,8 @@ import typer
 import typer.main
 
 import rai_sim
-from rai_sim import cli_parser
+from rai_sim import cli_parser, entry
 from rai_sim import cli_tables as tables
-from rai_sim import entry
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.arms.base import LAWS, Arms
 from rai_sim.cli_parsing import (
