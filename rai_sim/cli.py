@@ -328,6 +328,9 @@ def trace(
 
 
 _STUDY = typer.Argument(help="a study's folder, or its TOML file", metavar="STUDY", parser=path_name, show_default=False)
+_SELECT = typer.Option(help="repeatable: only tasks of instance=NAME, algorithm=NAME or delta=NUMBER; in names * and ? stand for any "
+                            "text and any letter", metavar="WHAT=VALUE", show_default=False)
+_ALL = typer.Option("--all", help="all figures, not only three of a kind")
 
 
 @app.command(cls=cli_parser.Command)
@@ -337,6 +340,8 @@ def plot(
                                          metavar="FOLDER")] = None,
     kind: Annotated[str, typer.Option("--format", help="png, svg or pdf", metavar="NAME", autocompletion=cli_parser.among(KINDS))] = "png",
     store: Annotated[Path | None, _path(_FOLDER, metavar="FOLDER")] = None,
+    select: Annotated[list[str] | None, _SELECT] = None,
+    everything: Annotated[bool, _ALL] = False,
 ) -> None:
     """Draw the figures that suit what varies in a study.
 
@@ -349,12 +354,13 @@ def plot(
         raise BadInput(f"--format {seen(kind)} is no kind of figure; choose {', '.join(KINDS)}")
     folder = cli_figures.beside(study, ".figures") if output is None else output
     check_folder(folder, "--output")
+    chosen = cli_figures.parse_select(select or [])
     import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is read
 
     with cli_study.warnings_in_a_line():
         results, _ = cli_figures.study_at(study, store)
         cli_figures.check_apart(folder, study, results.folder)
-        for line in cli_figures.write_figures(results, folder, kind):
+        for line in cli_figures.write_figures(cli_figures.selected(results, chosen), folder, kind, everything):
             _show(line)
 
 
@@ -365,6 +371,8 @@ def report(
     title: Annotated[str | None, typer.Option(help="the page's title; default: the study's name", metavar="TEXT",
                                               show_default=False)] = None,
     store: Annotated[Path | None, _path(_FOLDER, metavar="FOLDER")] = None,
+    select: Annotated[list[str] | None, _SELECT] = None,
+    everything: Annotated[bool, _ALL] = False,
 ) -> None:
     """Write a study's report, one HTML page.
 
@@ -374,13 +382,15 @@ def report(
 
     path = cli_figures.beside(study, ".html") if output is None else output
     check_file(path, "--output")
+    chosen = cli_figures.parse_select(select or [])
     import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is read
     from rai_sim.report import write_report
 
     with cli_study.warnings_in_a_line():
         results, definition = cli_figures.study_at(study, store)
         cli_figures.check_apart(path, study, results.folder)
-        write_report(results, path, title=cli_figures.beside(study, "").name if title is None else title, definition=definition)
+        named = cli_figures.beside(study, "").name if title is None else title
+        write_report(cli_figures.selected(results, chosen), path, title=named, definition=definition, all_figures=everything)
     if not is_own_output(path):  # the page ends with the page
         _show(f"{path}")
 

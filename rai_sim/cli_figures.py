@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rai_sim.cli_parsing import KINDS, BadInput, check_file, near_file
+from rai_sim.cli_parsing import KINDS, BadInput, check_file, near_file, parse_algorithm
 from rai_sim.cli_tables import fitted_table
 from rai_sim.events import event_cells
 from rai_sim.files import write_atomically
@@ -111,11 +112,45 @@ def study_at(place: Path, store: Path | None) -> tuple[StudyResults, str | None]
     return study.results(folder), read_text(place)
 
 
-def write_figures(results: StudyResults, folder: Path, kind: str) -> list[str]:
+def parse_select(texts: Sequence[str]) -> dict[str, list[Any]]:
+    """Return what `--select` asks for, as `StudyResults.select` takes it: values by argument."""
+    found: dict[str, list[Any]] = {}
+    for text in texts:
+        name, given, value = (part.strip() for part in text.partition("="))
+        if not given or not value or name not in _SELECTABLE:
+            raise BadInput(f"--select {text}: write instance=NAME, algorithm=NAME or delta=NUMBER")
+        found.setdefault(name, []).append(_select_value(text, name, value))
+    return found
+
+
+#: By what tasks are selected.
+_SELECTABLE = ("instance", "algorithm", "delta")
+
+
+def _select_value(text: str, name: str, value: str) -> Any:
+    if name == "algorithm" and ":" in value:  # as options of `run` and `trace` write it: vanilla:merging=false
+        return parse_algorithm(value)
+    if name != "delta":
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        raise BadInput(f"--select {text}: {value!r} is not a number; give one such as 0.01") from None
+
+
+def selected(results: StudyResults, chosen: dict[str, list[Any]]) -> StudyResults:
+    """Return the results of the tasks that `--select` asks for."""
+    try:
+        return results.select(**chosen)
+    except ValueError as error:
+        raise BadInput(f"--select: {error}") from None
+
+
+def write_figures(results: StudyResults, folder: Path, kind: str, everything: bool = False) -> list[str]:
     """Draw a study's figures into a folder, made if there is none; return a line for each."""
     from rai_sim.plotting.choice import choose, render
 
-    drawings = choose(results)
+    drawings = choose(results, everything=everything)
     folder.resolve().mkdir(exist_ok=True)  # a link to a folder that is not there yet stays one
     lines = []
     for drawing in drawings:

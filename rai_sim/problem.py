@@ -131,6 +131,23 @@ class Problem:
         required = np.array(self.required)
         return float(falling[(self._starts + required - 1)[required > 0]].min())
 
+    def __repr__(self) -> str:
+        """Return arms, clusters and what is asked, in one line."""
+        return f"Problem({self.arms!r}, clusters={short.repr(self.clusters)}, required={short.repr(self.required)})"
+
+    def _repr_html_(self) -> str:
+        """Return the arms as a table, best first, with cluster and gap, for notebooks; of many arms the first ones."""
+        from rai_sim import html_tables  # here: only notebooks need it
+
+        columns = ("cluster", "required of it", "arm gap")
+        return html_tables.block(f"{self!r}, bottleneck gap {self.bottleneck_gap:.4g}",
+                                 html_tables.arms_table(self.arms, self._order.tolist(), columns, self._cluster_cells))
+
+    def _cluster_cells(self, arm: int) -> tuple[str, str, str]:
+        """Return an arm's cluster, 1 for the best one, how many of how many arms of it are asked for, and the arm's gap."""
+        cluster = int(self.cluster_of[arm])
+        return str(cluster + 1), f"{self.required[cluster]:,} of {self.clusters[cluster]:,}", f"{self.arm_gaps[arm]:.6g}"
+
     def identity(self) -> str:
         """Return a text shared exactly by problems that agree in arms, clusters, required; a SHA-256 ends it.
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from rai_sim.plotting.choice import Drawing
     from rai_sim.study import StudyResults
 
-#: Instances, tasks, runs and arms of an instance that the page lists.
-_INSTANCES, _TASKS, _RUNS, _ARMS = 200, 1000, 50, 8
+#: Instances, tasks and runs that the page lists.
+_INSTANCES, _TASKS, _RUNS = 200, 1000, 50
 _STYLE = """
 body{font:16px/1.45 system-ui,sans-serif;color:#1a1a1a;background:#fff;margin:0 auto;max-width:76rem;padding:0 1rem 3rem}
 h1{font-size:1.6rem}h2{font-size:1.25rem;margin-top:2.2rem;border-bottom:1px solid #ccc}
@@ -69,7 +69,7 @@ for (const table of document.querySelectorAll("table.sorts")) {
 """
 
 
-def report(results: StudyResults, *, title: str | None = None, definition: str | None = None) -> str:
+def report(results: StudyResults, *, title: str | None = None, definition: str | None = None, all_figures: bool = False) -> str:
     """Return a study's report as the text of an HTML page; needs the extra `plot`.
 
     Parameters
@@ -80,6 +80,8 @@ def report(results: StudyResults, *, title: str | None = None, definition: str |
         The page's title; the store's name when None.
     definition : str, optional
         The study's definition, such as its TOML file, to be shown.
+    all_figures : bool, default False
+        Whether to draw all figures that suit the study, not only three of a kind.
 
     Returns
     -------
@@ -106,7 +108,7 @@ def report(results: StudyResults, *, title: str | None = None, definition: str |
     frame = tables.distinct(summary)
     listed = _listed(frame)
     finished = int(frame["finished"].sum()) > 0
-    drawings = [(drawing, render(drawing, "svg")) for drawing in choose(results, summary)] if finished else []
+    drawings = [(drawing, render(drawing, "svg")) for drawing in choose(results, summary, everything=all_figures)] if finished else []
     parts = [
         f"<h1>{html.escape(named)}</h1>", f"<p>{html.escape(_in_short(results, frame))}</p>",
         html_tables.warnings(tables.warnings_of(results, frame)),
@@ -171,13 +173,10 @@ def _wanted(results: StudyResults) -> str:
 def _instance_row(name: str, problem: Problem) -> list[str | Cell]:
     means = np.sort(problem.arms.means)[::-1]
     return [
-        name, type(problem.arms).__name__, Cell(f"{problem.n_arms:,}", problem.n_arms), _few(problem.clusters), _few(problem.required),
-        Cell(f"{problem.bottleneck_gap:.4g}", problem.bottleneck_gap), _few([f"{mean:.4g}" for mean in means[: _ARMS + 1].tolist()]),
+        name, type(problem.arms).__name__, Cell(f"{problem.n_arms:,}", problem.n_arms),
+        tables.listed(problem.clusters), tables.listed(problem.required),
+        Cell(f"{problem.bottleneck_gap:.4g}", problem.bottleneck_gap), tables.listed([f"{mean:.4g}" for mean in means.tolist()]),
     ]  # fmt: skip
-
-
-def _few(values: Sequence[Any]) -> str:
-    return ", ".join(map(str, values[:_ARMS])) + (", ..." if len(values) > _ARMS else "")
 
 
 def _listed(frame: pl.DataFrame) -> pl.DataFrame:
@@ -257,12 +256,14 @@ def _run_row(run: dict[str, Any]) -> list[str | Cell]:
             text("workers"), text("rai_sim"), text("stream_version"), text("processor")]
 
 
-def write_report(results: StudyResults, path: str | Path, *, title: str | None = None, definition: str | None = None) -> None:
+def write_report(
+    results: StudyResults, path: str | Path, *, title: str | None = None, definition: str | None = None, all_figures: bool = False
+) -> None:
     """Write `report` to a file.
 
     Parameters
     ----------
-    results, title, definition
+    results, title, definition, all_figures
         As in `report`.
     path : path
         The file, replaced if it exists, in a folder that exists.
@@ -286,5 +287,5 @@ def write_report(results: StudyResults, path: str | Path, *, title: str | None =
     """
     from rai_sim.files import write_atomically
 
-    page = report(results, title=title, definition=definition).encode()
+    page = report(results, title=title, definition=definition, all_figures=all_figures).encode()
     write_atomically(Path(path), lambda file: file.write(page))

@@ -242,7 +242,7 @@ def test_a_trace_is_drawn_as_it_is(algorithm: Any) -> None:
     assert low < problem.arms.means.min()
     assert high > problem.arms.means.max()
     assert ax.get_xscale() == "log"
-    assert "band: mean ± radius" in legend_of(ax)
+    assert "band: mean ± radius, if it fits" in legend_of(ax)
 
 
 def test_bands_of_a_trace_are_the_radii() -> None:
@@ -358,7 +358,7 @@ def test_pulls_by_gap_are_the_means(runs: list[rai.Result]) -> None:
     points = ax.containers[0][0]
     assert np.asarray(points.get_ydata(), float) == pytest.approx(expected)
     assert np.asarray(points.get_xdata(), float) == pytest.approx(runs[0].problem.arm_gaps)
-    assert "Vanilla (n = 30)" in legend_of(ax)
+    assert "Vanilla (30 replications)" in legend_of(ax)
     assert "bar: 95 % interval of the mean" in legend_of(ax)
 
 
@@ -457,7 +457,11 @@ def test_runs_of_which_hardly_a_pair_finished_are_compared(tmp_path: Path) -> No
     assert min(one.finished.sum(), other.finished.sum()) > 1
     assert (one.finished & other.finished).sum() < 2
     ax = ratios([one, other])
-    assert "bar: 95 % interval (any dependence)" in legend_of(ax)
+    assert "no interval: fewer than 30 replications" in legend_of(ax)
+    many, others = (rai.simulate(problem, algorithm, replications=500, seed=0, max_pulls=3700) for algorithm in (rai.Vanilla(), rai.LUCB()))
+    assert min(many.finished.sum(), others.finished.sum()) >= 30
+    assert (many.finished & others.finished).sum() < 30
+    assert "bar: 95 % interval (any dependence)" in legend_of(ratios([many, others]))
     assert "LUCB, finished runs only" in legend_of(ax)
     study = rai.Study.grid([problem], [rai.Vanilla(), rai.LUCB()], [0.01], replications=40, max_pulls=3700)
     study.run(tmp_path / "store").report(tmp_path / "report.html")
@@ -647,12 +651,15 @@ def test_studies_made_by_hand(tmp_path: Path) -> None:
 
 
 def test_a_large_comparison_is_cut(tmp_path: Path) -> None:
-    """60 ratios: the figure has at most 40 and says which."""
-    problems = {f"instance {i}": rai.best_arm(rai.Bernoulli([0.9, 0.5 - i / 100])) for i in range(30)}
+    """50 rows: the figure has at most 40 and says which; all of them make two figures, of 40 and of 10 rows."""
+    problems = {f"instance {i}": rai.best_arm(rai.Bernoulli([0.9, 0.5 - i / 200])) for i in range(50)}
     results = rai.Study.grid(problems, [rai.Butterscotch(), rai.Vanilla(), rai.LUCB()], [0.1], replications=3).run(tmp_path / "store")
     drawing = next(drawing for drawing in choose(results) if drawing.name == "ratios")
-    assert "for the first 15 instances alone" in drawing.caption
-    drawing.draw(Figure().subplots())
+    assert "for the first 40 of 50 instances alone; --all draws all of them" in drawing.caption
+    assert len(drawing.draw(Figure().subplots()).get_yticks()) == 40
+    both = [drawing for drawing in choose(results, everything=True) if drawing.name.startswith("ratios")]
+    assert [len(drawing.draw(Figure().subplots()).get_yticks()) for drawing in both] == [40, 10]
+    assert both[1].name == "ratios-2"
 
 
 _WITHOUT = """

@@ -7,6 +7,7 @@ import hashlib
 import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -15,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 #: Every subclass of Arms by its lower-case name; the command line offers them.
 LAWS: dict[str, type[Arms]] = {}
+#: A text of arms lists so many numbers.
+_MOST_LISTED = 6
 
 
 class Arms(ABC):
@@ -35,6 +38,21 @@ class Arms(ABC):
         """Make the law known by its name."""
         super().__init_subclass__()
         LAWS[cls.__name__.lower()] = cls
+        if "__repr__" not in vars(cls):  # or `dataclass` makes one, which prints every entry of every array
+            cls.__repr__ = Arms.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        """Return law, number of arms and the first means, and what else defines the law, in one line."""
+        parts = [f"{self.n_arms:,} arm{'' if self.n_arms == 1 else 's'}", f"means {_listing(self.means)}"]
+        others: list[str] = [field.name for field in fields(self) if field.name != "means"] if is_dataclass(self) else []
+        parts += [f"{name} {_listing(getattr(self, name))}" for name in others]
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        """Return the arms as a table, for notebooks; of many arms the first ones."""
+        from rai_sim import html_tables  # here: only notebooks need it
+
+        return html_tables.block(repr(self), html_tables.arms_table(self, range(self.n_arms)))
 
     @property
     def n_arms(self) -> int:
@@ -126,6 +144,15 @@ class Arms(ABC):
     def __hash__(self) -> int:
         """Hash the identity."""
         return hash(self.identity())
+
+
+def _listing(value: Any) -> str:
+    """Return a number, the first numbers of a row, or the shape of a table, in words."""
+    if not isinstance(value, np.ndarray):
+        return repr(value)
+    if value.ndim != 1:
+        return " x ".join(f"{size:,}" for size in value.shape)
+    return f"[{', '.join(f'{entry:.6g}' for entry in value[:_MOST_LISTED].tolist())}{', ...' if len(value) > _MOST_LISTED else ''}]"
 
 
 def frozen_array(name: str, value: ArrayLike, dimensions: int) -> NDArray[np.float64]:

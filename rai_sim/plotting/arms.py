@@ -8,21 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.checks import check_count
-from rai_sim.plotting.inputs import Results, few_cases
-from rai_sim.plotting.style import axes_or_new, finish, log_if_wide
-from rai_sim.summary import student_quantile
+from rai_sim.plotting.inputs import LEAST_FOR_INTERVAL, NO_INTERVAL, Results, few_cases
+from rai_sim.plotting.style import axes_or_new, finish, scale_axis
+from rai_sim.summary import count, student_quantile
 from rai_sim.trace import arm_pulls
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.transforms import Transform
 
 _CURVES = 6
+#: Points by which the marks of one arm stand apart.
+_MARK = 4.0
 
 
 def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int = 100) -> Axes:
     """Draw each arm's mean pulls, with 95 % intervals, against its arm gap.
 
-    Results hold no pulls by arm, so the first finished replications of each experiment are run again (`rai_sim.arm_pulls`).
+    Results hold no pulls by arm, so the first finished replications of each experiment are run again (`rai_sim.arm_pulls`). Of fewer than
+    30 no intervals are drawn, and the legend says so. Marks of one arm stand side by side about its gap.
 
     Parameters
     ----------
@@ -56,7 +60,8 @@ def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int 
     chosen = few_cases(results, _CURVES)
     problem = chosen[0][0].experiment.problem
     if any(case.experiment.problem.identity() != problem.identity() for case, _, _ in chosen):
-        raise ValueError("results is of several problems, whose arms differ; choose experiments on one problem")
+        raise ValueError("results is of several problems, whose arms differ; choose experiments on one problem, of a study with "
+                         "select(instance=...)")
     if not np.isfinite(problem.bottleneck_gap):
         raise ValueError("results is of a problem with a single cluster, whose arm gaps are infinite; there is nothing to draw against")
     rows = [case.rows() for case, _, _ in chosen]
@@ -65,20 +70,36 @@ def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int 
     gaps = problem.arm_gaps
     with axes_or_new(ax) as axes:
         shown: list[NDArray[np.float64]] = []
-        for (_, label, look), result in zip(chosen, rows, strict=True):
+        numbers: list[int] = []
+        for place, ((_, label, look), result) in enumerate(zip(chosen, rows, strict=True)):
             assert result is not None
             pulls = arm_pulls(result, number).astype(np.float64)
             n, mean = len(pulls), pulls.mean(axis=0)
-            error = student_quantile(n) * pulls.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(len(mean), np.nan)
+            enough = n >= LEAST_FOR_INTERVAL
+            error = student_quantile(n) * pulls.std(axis=0, ddof=1) / np.sqrt(n) if enough else np.full(len(mean), np.nan)
             # Where the interval reaches 0 a logarithmic axis would lose the whole bar.
             down = np.minimum(error, 0.999 * mean)
-            axes.errorbar(gaps, mean, yerr=[down, error], fmt=look.marker, color=look.colour, markersize=6, capsize=2.5,
-                          linewidth=1.2, markerfacecolor="none", markeredgewidth=1.5, label=f"{label} (n = {n})")
+            bars = axes.errorbar(gaps, mean, yerr=[down, error], fmt=look.marker, color=look.colour, markersize=5, capsize=2.5,
+                                 linewidth=1.2, label=f"{label} ({count(n, 'replication')})")
+            for artist in bars.get_children():  # now, not while they are made: limits are those of the data
+                artist.set_transform(_aside(axes, _MARK * (place - (len(chosen) - 1) / 2.0)))
             shown.append(mean)
-        if any(min(number, case.finished) > 1 for case, _, _ in chosen):
+            numbers.append(n)
+        if max(numbers) >= LEAST_FOR_INTERVAL:
             axes.plot([], [], color="0.5", marker="|", markersize=10, linestyle="none", label="bar: 95 % interval of the mean")
+        if min(numbers) < LEAST_FOR_INTERVAL:
+            axes.plot([], [], linestyle="none", label=NO_INTERVAL)
         axes.axvline(problem.bottleneck_gap, color="0.35", linestyle=(0, (2, 2)), linewidth=1.0, zorder=0.5, label="bottleneck gap")
-        log_if_wide(axes, "x", gaps, factor=4.0)
-        log_if_wide(axes, "y", np.concatenate(shown), factor=4.0)
+        scale_axis(axes, "x", gaps, factor=4.0)
+        scale_axis(axes, "y", np.concatenate(shown), factor=4.0)
         axes.set(xlabel="arm gap", ylabel="mean pulls of the arm")
         return finish(axes, "Pulls of each arm")
+
+
+def _aside(ax: Axes, points: float) -> Transform:
+    """Return where data are drawn that are moved to the right, so that none hides another."""
+    from matplotlib.transforms import ScaledTranslation
+
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    return ax.transData + ScaledTranslation(points / 72.0, 0.0, figure.dpi_scale_trans)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from rai_sim.algorithms.lucb import LUCB
 from rai_sim.plotting.arms import pulls_by_gap
 from rai_sim.plotting.distributions import distribution
-from rai_sim.plotting.inputs import Case, cases_of, setting_words
+from rai_sim.plotting.inputs import LEAST_FOR_INTERVAL, Case, cases_of, setting_words
 from rai_sim.plotting.means import abscissa, family_of, mean_pulls, swept_parameters
-from rai_sim.plotting.ratios import ratio_rows, ratios, size_for
+from rai_sim.plotting.ratios import MOST_ROWS, ratio_rows, ratios, size_for
 from rai_sim.plotting.style import SIZE, house_style, own_axes, title_axes
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from rai_sim.study import StudyResults
 
-#: Figures of one kind, at most; lines of one figure; rows of a comparison.
-_MOST, _LINES, _ROWS = 3, 10, 40
+#: Figures of one kind, at most, unless all are asked for; lines of one figure, and algorithms of pulls by arm.
+_MOST, _LINES, _BY_ARM = 3, 10, 6
 #: Pulls are counted by arm in so many replications, of at most so many arms; of LUCB, which looks at most of its rounds, in as many as have
-#: so many pulls together, but at least two.
-_REPLICATIONS, _ARMS, _LUCB_PULLS = 100, 500, 2e7
+#: so many pulls together, or in as many as an interval needs if those have no more than so many.
+_REPLICATIONS, _ARMS, _LUCB_PULLS, _MOST_LUCB_PULLS = 100, 500, 2e7, 3e8
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,17 @@ class Drawing:
     size: tuple[float, float] = SIZE
 
 
-def choose(results: StudyResults, summary: pl.DataFrame | None = None) -> list[Drawing]:
+def choose(results: StudyResults, summary: pl.DataFrame | None = None, *, everything: bool = False) -> list[Drawing]:
     """Return the figures that suit a study: means against whatever varies, comparisons, distributions, and pulls by arm.
 
     Parameters
     ----------
     results : StudyResults
-        The study's.
+        The study's, or some of its tasks' (`StudyResults.select`).
     summary : polars.DataFrame, optional
         `results.summary()`, if it has been made.
+    everything : bool, default False
+        Whether to return all figures, not only three of a kind: the first, the last and one between.
 
     Raises
     ------
@@ -76,7 +78,7 @@ def choose(results: StudyResults, summary: pl.DataFrame | None = None) -> list[D
     ['pulls-against-delta', 'ratios', 'distribution', 'histogram', 'pulls-by-gap']
     """
     cases = cases_of(results, summary)
-    found = [*_sweeps(cases), *_comparison(cases), *_distributions(cases), *_by_arm(cases)]
+    found = [*_sweeps(cases, everything), *_comparisons(cases, everything), *_distributions(cases, everything), *_by_arm(cases, everything)]
     names: dict[str, int] = {}
     numbered = []
     for drawing in found:
@@ -102,15 +104,32 @@ def figure_bytes(ax: Axes, kind: str, dpi: int = 150) -> bytes:
     return file.getvalue()
 
 
-def _some(groups: Sequence[list[Case]]) -> tuple[Sequence[list[Case]], str]:
-    """Return a few groups, the first, the last and some between, and words for the others."""
-    if len(groups) <= _MOST:
-        return groups, ""
-    chosen = [groups[i * (len(groups) - 1) // (_MOST - 1)] for i in range(_MOST)]
-    return chosen, f" ({_MOST} of {len(groups)} such figures; rai_sim.plotting draws the others.)"
+#: How a caption says that more could be drawn.
+_MORE = "--all draws all of them, --select chooses"
 
 
-def _sweeps(cases: Sequence[Case]) -> Iterator[Drawing]:
+def _some(groups: Iterable[Sequence[Case]], lines: int, everything: bool) -> list[tuple[Sequence[Case], str]]:
+    """Return the groups of cases to be drawn, each with words for what was left out.
+
+    Groups of more algorithms than a figure has lines are cut. Without `everything` those are the first, the last and one between.
+    """
+    pieces = [piece for group in groups for piece in _of_few_algorithms(group, lines, everything)]
+    if everything or len(pieces) <= _MOST:
+        return pieces
+    chosen = [pieces[i * (len(pieces) - 1) // (_MOST - 1)] for i in range(_MOST)]
+    return [(group, f"{words} ({_MOST} of {len(pieces)} such figures; {_MORE}.)") for group, words in chosen]
+
+
+def _of_few_algorithms(group: Sequence[Case], most: int, everything: bool) -> Iterator[tuple[Sequence[Case], str]]:
+    """Yield the cases of some algorithms, no more than a figure shows: of the first ones, or one piece after the other."""
+    labels = list(dict.fromkeys(case.label for case in group))
+    for start in range(0, len(labels) if everything else 1, most):
+        some = labels[start : start + most]
+        words = f" (Algorithms {start + 1} to {start + len(some)} of {len(labels)}{'' if everything else f'; {_MORE}'}.)"
+        yield [case for case in group if case.label in some], words if len(some) < len(labels) else ""
+
+
+def _sweeps(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
     """Yield mean pulls against everything of which a family of cases has at least two values."""
     for against in dict.fromkeys(["delta", *(name for case in cases for name in swept_parameters(case)), *_unnamed(cases)]):
         groups: dict[tuple[Any, ...], list[Case]] = {}
@@ -118,10 +137,10 @@ def _sweeps(cases: Sequence[Case]) -> Iterator[Drawing]:
             varied = against == "delta" or against in swept_parameters(case) or not case.parameters
             if varied and (against != "gap" or math.isfinite(case.experiment.problem.bottleneck_gap)):
                 groups.setdefault(_group(case, against), []).append(case)
-        groups = {key: group for key, group in groups.items() if len({abscissa(case, against) for case in group}) > 1}
-        shown, more = _some([group if against == "delta" else _smallest_delta(group) for group in groups.values()])
-        for group in shown:
-            group = _few_lines(group)
+        wide = [group for group in groups.values() if len({abscissa(case, against) for case in group}) > 1]
+        if against != "delta":
+            wide = [part for group in wide for part in _of_one_delta(group, everything)]
+        for group, more in _some(wide, _LINES, everything):
             what = {"delta": "the error probability", "n": "the number of arms", "gap": "the bottleneck gap"}.get(against, against)
             where = _title(group, against, cases)
             caption = f"{where}: mean pulls against {what}, with bounds.{more}"
@@ -150,12 +169,6 @@ def _group(case: Case, against: str) -> tuple[Any, ...]:
     return family_of(case, against), problem, others, e.seed, e.skip_error, e.max_pulls
 
 
-def _few_lines(group: list[Case]) -> list[Case]:
-    """Return the cases of the first algorithms, no more than a figure shows."""
-    labels = list(dict.fromkeys(case.label for case in group))[:_LINES]
-    return [case for case in group if case.label in labels]
-
-
 def _title(group: Sequence[Case], against: str, cases: Sequence[Case]) -> str:
     words = [family_of(group[0], against)]
     if against != "delta":
@@ -174,45 +187,60 @@ def _where(group: Sequence[Case], cases: Sequence[Case]) -> str:
     return ", ".join([group[0].instance, f"δ = {group[0].experiment.delta:g}", *_setting(group[0], cases)])
 
 
-def _comparison(cases: Sequence[Case]) -> Iterator[Drawing]:
-    """Yield a comparison of all algorithms with the first one."""
+def _comparisons(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
+    """Yield comparisons of all algorithms with the first one: of everything, if need be in several figures, or of what one figure shows."""
     cases, more = [case for case in cases if case.finished > 1], ""
-    rows = ratio_rows(cases)
-    if rows > _ROWS:
+    if not everything and ratio_rows(cases) > MOST_ROWS:
         delta = min(case.experiment.delta for case in cases)
-        cases, more = [case for case in cases if case.experiment.delta == delta], f" At δ = {delta:g} alone."
-        instances = list(dict.fromkeys(case.instance for case in cases))
-        while (rows := ratio_rows(cases)) > _ROWS and len(instances) > 1:
-            instances = instances[: len(instances) // 2]
-            cases = [case for case in cases if case.instance in instances]
-            more = f" At δ = {delta:g} and for the first {len(instances)} instances alone."
-    if 0 < rows <= _ROWS:
-        base = cases[0].label
-        caption = f"Mean pulls of each algorithm over those of {base}, same instance and δ.{more}"
-        yield Drawing("ratios", caption, partial(ratios, cases), size_for(cases))
+        cases, more = [case for case in cases if case.experiment.delta == delta], f" At δ = {delta:g} alone; {_MORE}."
+    pieces = list(_of_few_rows(cases))
+    if not everything and len(pieces) > 1:
+        shown, there = (len({case.instance for case in part}) for part in (pieces[0], cases))
+        pieces, more = pieces[:1], f" At δ = {delta:g} and for the first {shown} of {there} instances alone; {_MORE}."
+    for piece in pieces:
+        caption = f"Mean pulls of each algorithm over those of {cases[0].label}, same instance and δ.{more}"
+        yield Drawing("ratios", caption, partial(ratios, piece, baseline=cases[0].label), size_for(piece, cases[0].label))
 
 
-def _at_smallest_delta(cases: Sequence[Case]) -> list[list[Case]]:
-    """Return the cases of each instance at its smallest error probability."""
+def _of_few_rows(cases: Sequence[Case]) -> Iterator[list[Case]]:
+    """Yield the cases of consecutive instances and deltas that have as many rows of ratios as a figure shows."""
+    piece: list[Case] = []
+    base = cases[0].label if cases else ""
+    for group in _places(cases, everything=True):
+        if piece and ratio_rows([*piece, *group], base) > MOST_ROWS:
+            yield piece
+            piece = []
+        piece += group
+    if ratio_rows(piece, base):
+        yield piece
+
+
+def _by_instance(cases: Sequence[Case]) -> list[list[Case]]:
+    """Return the cases of each instance, with their seed, cap and skip_error."""
     by_instance: dict[tuple[Any, ...], list[Case]] = {}
     for case in cases:
         by_instance.setdefault((case.instance, case.experiment.problem.identity(), *setting_words(case)), []).append(case)
-    return [_smallest_delta(group) for group in by_instance.values()]
+    return list(by_instance.values())
 
 
-def _smallest_delta(group: Sequence[Case]) -> list[Case]:
-    """Return the cases of the smallest error probability, which most studies are about."""
-    delta = min(case.experiment.delta for case in group)
-    return [case for case in group if case.experiment.delta == delta]
+def _of_one_delta(group: Sequence[Case], everything: bool) -> list[list[Case]]:
+    """Return the cases of each error probability, or of the smallest one, which most studies are about."""
+    deltas = sorted({case.experiment.delta for case in group}, reverse=True)
+    return [[case for case in group if case.experiment.delta == delta] for delta in (deltas if everything else deltas[-1:])]
 
 
-def _distributions(cases: Sequence[Case]) -> Iterator[Drawing]:
-    shown, more = _some(_at_smallest_delta(cases))
-    for group in shown:
+def _distributions(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
+    for group, more in _some(_places(cases, everything), _LINES, everything):
         where = _where(group, cases)
-        few = group[:_LINES]
-        yield Drawing("distribution", f"{where}: distribution of pulls.{more}", partial(_draw_distribution, few, "ecdf", where))
-        yield Drawing("histogram", f"{where}: histogram of pulls.{more}", partial(_draw_distribution, few, "histogram", where))
+        yield Drawing("distribution", f"{where}: distribution of pulls.{more}", partial(_draw_distribution, group, "ecdf", where))
+        if _has_arms(group) and all(map(_too_dear, group)):
+            more += f" Pulls by arm are not drawn: {_DEAR}."
+        yield Drawing("histogram", f"{where}: histogram of pulls.{more}", partial(_draw_distribution, group, "histogram", where))
+
+
+def _places(cases: Sequence[Case], everything: bool) -> list[list[Case]]:
+    """Return the cases of each instance at its smallest error probability, or at each."""
+    return [part for group in _by_instance(cases) for part in _of_one_delta(group, everything)]
 
 
 def _draw_distribution(group: Sequence[Case], kind: str, title: str, ax: Axes) -> Axes:
@@ -221,27 +249,43 @@ def _draw_distribution(group: Sequence[Case], kind: str, title: str, ax: Axes) -
     return drawn
 
 
-def _by_arm(cases: Sequence[Case]) -> Iterator[Drawing]:
+def _by_arm(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
     """Yield pulls by arm for instances of a few arms of which rows are kept."""
-    def suits(case: Case) -> bool:
-        problem = case.experiment.problem
-        return 2 < problem.n_arms <= _ARMS and math.isfinite(problem.bottleneck_gap) and case.keeps_rows
+    for group, more in _some(filter(_has_arms, _places(cases, everything)), _BY_ARM, everything):
+        where, rest = _where(group, cases), [case for case in group if not _too_dear(case)]
+        left = ", ".join(dict.fromkeys(case.label for case in group if _too_dear(case)))
+        if rest:
+            caption = f"{where}: pulls of each arm against its gap, in replications that were run again for it.{more}"
+            if left:
+                where, caption = f"{where}, without {left}", f"{caption} Without {left}, of which {_DEAR}."
+            yield Drawing("pulls-by-gap", caption, partial(_draw_by_arm, rest, where))
 
-    groups = [group for group in _at_smallest_delta(cases) if suits(group[0])]
-    shown, more = _some(groups)
-    for group in shown:
-        where = _where(group, cases)
-        caption = f"{where}: pulls of each arm against its gap, in replications that were run again for it.{more}"
-        yield Drawing("pulls-by-gap", caption, partial(_draw_by_arm, group[:6], where))
+
+def _has_arms(group: Sequence[Case]) -> bool:
+    """Whether pulls by arm suit an instance: it has some, not too many, with finite gaps, and rows are kept."""
+    problem = group[0].experiment.problem
+    return 2 < problem.n_arms <= _ARMS and math.isfinite(problem.bottleneck_gap) and group[0].keeps_rows
+
+
+#: Why pulls by arm are not drawn of an algorithm.
+_DEAR = (f"{LEAST_FOR_INTERVAL} replications, the fewest that make an interval, take too long to run again for a figure; "
+         "rai_sim.plotting.pulls_by_gap runs them")
 
 
 def _draw_by_arm(group: Sequence[Case], title: str, ax: Axes) -> Axes:
-    drawn = pulls_by_gap(group, ax, replications=_affordable(group))
+    drawn = pulls_by_gap(group, ax, replications=min(map(_replications, group)))
     title_axes(drawn, title)
     return drawn
 
 
-def _affordable(group: Sequence[Case]) -> int:
-    """Return how many replications of each case are run again: a function of what the study found, not of the machine."""
-    dearest = max((case.mean for case in group if isinstance(case.experiment.algorithm, LUCB)), default=0.0)
-    return max(2, min(_REPLICATIONS, int(_LUCB_PULLS / dearest) if dearest else _REPLICATIONS))
+def _replications(case: Case) -> int:
+    """Return how many replications of a case are run again: a function of what the study found, not of the machine."""
+    if not isinstance(case.experiment.algorithm, LUCB):
+        return _REPLICATIONS
+    affordable = max(_LUCB_PULLS, min(_MOST_LUCB_PULLS, LEAST_FOR_INTERVAL * case.mean))
+    return min(_REPLICATIONS, int(affordable / case.mean))
+
+
+def _too_dear(case: Case) -> bool:
+    """Whether fewer replications can be run again than make an interval: then they are not worth it."""
+    return _replications(case) < LEAST_FOR_INTERVAL

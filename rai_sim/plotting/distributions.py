@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.plotting.inputs import Results, few_cases
-from rai_sim.plotting.style import Look, axes_or_new, finish, log_if_wide
+from rai_sim.plotting.style import Look, axes_or_new, finish, scale_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +32,8 @@ def distribution(results: Results, ax: Axes | None = None, *, kind: str = "ecdf"
         Where to draw; a new figure when None.
     kind : {"ecdf", "histogram"}, default "ecdf"
         The empirical distribution function, with the band that holds the whole true one with probability 95 % (Dvoretzky, Kiefer,
-        Wolfowitz; Massart's constant), or the share of replications by number of pulls.
+        Wolfowitz; Massart's constant; it holds for any number of replications, and is wide for few), or the share of replications by
+        number of pulls.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def distribution(results: Results, ax: Axes | None = None, *, kind: str = "ecdf"
         raise ValueError(f"kind is {kind!r}; choose 'ecdf' or 'histogram'")
     curves = [Curve(label, look, *case.distribution(), case.replications) for case, label, look in few_cases(results, _CURVES)]
     with axes_or_new(ax) as axes:
-        log_if_wide(axes, "x", np.concatenate([curve.values for curve in curves]), factor=5.0)
+        scale_axis(axes, "x", np.concatenate([curve.values for curve in curves]), factor=5.0, whole=True)
         (_draw_ecdf if kind == "ecdf" else _draw_histogram)(axes, curves)
         axes.set(xlabel="pulls of a replication", ylabel="share of replications")
         axes.set_ylim(bottom=0.0)

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
     from rai_sim.study import StudyResults, Task
 
+#: Student's intervals of means, and those of ratios, are drawn of at least so many replications: of fewer, numbers as skewed as pulls are
+#: have others. Where there is none a figure says so. The band of a distribution (DKW) holds for any number.
+LEAST_FOR_INTERVAL = 30
+NO_INTERVAL = f"no interval: fewer than {LEAST_FOR_INTERVAL} replications"
+#: What a message says of too much to show.
+SELECT = "choose some, of a study's results with select(instance=..., algorithm=..., delta=...)"
 #: What most functions take; cases are what they make of it.
 Results: TypeAlias = "Result | Sequence[Result] | Sequence[Case] | Mapping[str, Result] | StudyResults"
 
@@ -62,6 +68,11 @@ class Case:
     def algorithm(self) -> str:
         """The algorithm's name with its unusual options."""
         return short_label(self.experiment.algorithm)
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether there are replications enough for an interval to be drawn."""
+        return self.finished >= LEAST_FOR_INTERVAL
 
     @property
     def note(self) -> str:
@@ -126,7 +137,7 @@ def few_cases(results: Results, most: int) -> list[tuple[Case, str, Look]]:
     """Return `cases_of`, each with a label that tells it from the others and a look; refuse more than a figure shows."""
     cases = cases_of(results)
     if len(cases) > most:
-        raise ValueError(f"results holds {len(cases)} experiments; a figure shows at most {most}: choose some")
+        raise ValueError(f"results holds {len(cases)} experiments; a figure shows at most {most}: {SELECT}")
     labels = labels_of(cases)
     # An algorithm keeps its look in all figures, unless it is there twice.
     keys = [case.label for case in cases] if len({case.label for case in cases}) == len(cases) else labels
@@ -212,13 +223,14 @@ def _cap(case: Case) -> str:
     return "no cap" if cap is None else f"cap {cap:,}"
 
 
-def _task(case: Case) -> str:
+def task_words(case: Case) -> str:
+    """Return what is asked for, in words."""
     problem = case.experiment.problem
     return f"r = {','.join(map(str, problem.required[:6]))}{',...' if len(problem.required) > 6 else ''}"
 
 
 #: What may tell two experiments of one label apart, in words.
 _DIFFERENCES: tuple[Callable[[Case], str], ...] = (
-    lambda case: case.instance, lambda case: f"δ = {case.experiment.delta:g}", _task, lambda case: f"seed {case.experiment.seed}", _cap,
-    lambda case: f"skip_error {case.experiment.skip_error:g}",
+    lambda case: case.instance, lambda case: f"δ = {case.experiment.delta:g}", task_words,
+    lambda case: f"seed {case.experiment.seed}", _cap, lambda case: f"skip_error {case.experiment.skip_error:g}",
 )  # fmt: skip

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rai_sim import bounds as theory
-from rai_sim.plotting.inputs import Case, Results, cases_of, setting_words
-from rai_sim.plotting.style import Look, axes_or_new, finish, log_if_wide, looks_of_lines, plain
+from rai_sim.plotting.inputs import NO_INTERVAL, SELECT, Case, Results, cases_of, setting_words
+from rai_sim.plotting.style import Look, axes_or_new, finish, looks_of_lines, plain, scale_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,8 @@ _AXES = {"delta": "error probability δ", "n": "number of arms N", "gap": "bottl
 def mean_pulls(results: Results, ax: Axes | None = None, *, against: str = "delta", bounds: bool = True) -> Axes:
     """Draw mean pulls with 95 % intervals against delta, the number of arms, the gap, or a parameter of the instances.
 
-    There is a line for each algorithm, and for each value of what else differs.
+    There is a line for each algorithm, and for each value of what else differs. Of fewer than 30 finished replications no interval is
+    drawn, and the legend says so.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ def mean_pulls(results: Results, ax: Axes | None = None, *, against: str = "delt
     ------
     TypeError, ValueError
         If `results` holds something else, `against` is no parameter of all instances, a point has two values, or there are
-        more than 10 lines.
+        more than 10 lines (`StudyResults.select` takes some of a study).
 
     Examples
     --------
@@ -67,28 +68,18 @@ def mean_pulls(results: Results, ax: Axes | None = None, *, against: str = "delt
         chosen = looks_of_lines({label: points[0].label for label, points in lines.items()})
         for label, points in lines.items():
             _draw_line(axes, label, sorted(points, key=lambda case: abscissa(case, against)), against, chosen[label])
-        if any(case.finished > 1 for case in cases):
+        if any(case.has_interval for case in cases):
             axes.fill_between([], [], color="0.6", alpha=0.4, linewidth=0, label="band: 95 % interval of the mean")
+        if not all(case.has_interval for case in cases):
+            axes.plot([], [], linestyle="none", label=NO_INTERVAL)
         if bounds:
             _draw_bounds(axes, lines, against, chosen)
-        log_if_wide(axes, "x", xs, factor=1.5 if falling else 4.0)
-        log_if_wide(axes, "y", [value for line in axes.get_lines() for value in np.asarray(line.get_ydata(), float)])
-        _mark_values(axes, xs)
+        scale_axis(axes, "x", xs, 1.5 if falling else 4.0, wanted=xs, whole=against == "n")  # ticks where the points are
+        scale_axis(axes, "y", [value for line in axes.get_lines() for value in np.asarray(line.get_ydata(), float)])
         if falling and not axes.xaxis_inverted():  # a caller may draw into axes twice
             axes.invert_xaxis()
         axes.set(xlabel=_AXES.get(against, plain(against)), ylabel="mean pulls")
         return finish(axes, "Sample complexity")
-
-
-def _mark_values(ax: Axes, xs: Sequence[float]) -> None:
-    """Put ticks where the points are, if they are few and far enough from each other."""
-    values = sorted(set(xs))
-    scaled = np.log(values) if ax.get_xscale() == "log" else np.array(values)
-    if 2 <= len(values) <= 6 and np.diff(scaled).min() > 0.12 * (scaled[-1] - scaled[0]):
-        from matplotlib.ticker import NullLocator
-
-        ax.set_xticks(values, [f"{value:,g}" for value in values])
-        ax.xaxis.set_minor_locator(NullLocator())
 
 
 def abscissa(case: Case, against: str) -> float:
@@ -122,10 +113,10 @@ def _lines(cases: Sequence[Case], against: str) -> dict[str, list[Case]]:
         line = lines.setdefault(", ".join([case.label, *words]), {})
         x = abscissa(case, against)
         if x in line:
-            raise ValueError(f"results has two experiments of {case.label} at {against} = {x:g}; choose one, or another `against`")
+            raise ValueError(f"results has two experiments of {case.label} at {against} = {x:g}; {SELECT}, or another `against`")
         line[x] = case
     if len(lines) > _LINES:
-        raise ValueError(f"results makes {len(lines)} lines against {against!r}; a figure shows at most {_LINES}: choose some")
+        raise ValueError(f"results makes {len(lines)} lines against {against!r}; a figure shows at most {_LINES}: {SELECT}")
     return {label: list(line.values()) for label, line in lines.items()}
 
 
@@ -172,11 +163,17 @@ def _draw_line(ax: Axes, label: str, points: Sequence[Case], against: str, look:
     x = [abscissa(case, against) for case in points]
     capped = ", finished runs only" if any(case.note for case in points) else ""
     ax.plot(x, [case.mean for case in points], **look.line_options(), linewidth=1.8, markersize=6, label=plain(label + capped))
-    low, high = [case.low for case in points], [case.high for case in points]
-    if len(points) > 1:
-        ax.fill_between(x, low, high, color=look.colour, alpha=0.22, linewidth=0)
-    else:
-        ax.vlines(x, low, high, color=look.colour, linewidth=1.8)
+    ends = [(case.low, case.high) if case.has_interval else (math.nan, math.nan) for case in points]
+    low, high = [low for low, _ in ends], [high for _, high in ends]
+    ax.fill_between(x, low, high, color=look.colour, alpha=0.22, linewidth=0)
+    # A band needs two neighbours.
+    alone = [i for i, case in enumerate(points) if case.has_interval and not any(other.has_interval for other in _beside(points, i))]
+    if alone:
+        ax.vlines([x[i] for i in alone], [low[i] for i in alone], [high[i] for i in alone], color=look.colour, linewidth=1.8)
+
+
+def _beside(points: Sequence[Case], i: int) -> list[Case]:
+    return [points[k] for k in (i - 1, i + 1) if 0 <= k < len(points)]
 
 
 def _draw_bounds(ax: Axes, lines: dict[str, list[Case]], against: str, chosen: dict[str, Look]) -> None:

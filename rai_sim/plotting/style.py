@@ -13,8 +13,10 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.ticker import FixedLocator
 
 from rai_sim.algorithms.base import Algorithm
+from rai_sim.plotting.ticks import TickLocator, set_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,6 +27,7 @@ SIZE = (5.0, 3.3)
 SETTINGS: Any = {
     "font.size": 10.0, "axes.labelsize": 10.0, "axes.titlesize": 10.5, "legend.fontsize": 9.0, "xtick.labelsize": 9.0,
     "ytick.labelsize": 9.0, "svg.hashsalt": "rai_sim",
+    "pdf.fonttype": 42, "ps.fonttype": 42,  # TrueType: several venues refuse Type 3
 }  # fmt: skip
 
 
@@ -143,14 +146,16 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float] = SIZE) -> Iterator[A
         return
     from matplotlib import pyplot, rc_context
 
-    with rc_context(SETTINGS):
-        figure, new = pyplot.subplots(figsize=size, layout="constrained")
-        figure.set_gid(_OURS)
-        try:
-            yield new
-        except BaseException:
-            pyplot.close(figure)  # an empty figure helps nobody
-            raise
+    # Outside of any context: the first figure of a process loads the backend, which in a notebook makes pyplot interactive for good; a
+    # context would put that back at its end, and no later figure, the user's own included, would be shown.
+    figure = pyplot.figure(figsize=size, layout="constrained")
+    figure.set_gid(_OURS)
+    try:
+        with rc_context(SETTINGS):
+            yield figure.subplots()
+    except BaseException:
+        pyplot.close(figure)  # an empty figure helps nobody
+        raise
 
 
 def title_axes(ax: Axes, title: str) -> None:
@@ -160,14 +165,17 @@ def title_axes(ax: Axes, title: str) -> None:
 
 
 def finish(ax: Axes, title: str = "") -> Axes:
-    """Give axes their frame, grid, title and legend: below them, or inside where the caller's figure makes no room."""
+    """Give axes their frame, ticks, grid, title and legend: below them, or inside where the caller's figure makes no room."""
     ax.spines[["top", "right"]].set_visible(False)
+    for name, side in (("x", ax.xaxis), ("y", ax.yaxis)):
+        if not isinstance(side.get_major_locator(), TickLocator | FixedLocator):  # else it has its own, or names
+            set_ticks(ax, name)
     ax.grid(True, color="0.88", linewidth=0.6)
     ax.set_axisbelow(True)
     title_axes(ax, title)
     handles, labels = ax.get_legend_handles_labels()
-    # What bands and bars are is said last.
-    order = sorted(range(len(labels)), key=lambda i: labels[i].startswith(("band:", "bar:")))
+    # What bands and bars are, and why there are none, is said last.
+    order = sorted(range(len(labels)), key=lambda i: labels[i].startswith(("band:", "bar:", "no ")))
     handles, labels = [handles[i] for i in order], [labels[i] for i in order]
     figure = ax.get_figure(root=True)
     if not handles or figure is None:
@@ -195,26 +203,13 @@ def height_of(ax: Axes) -> float:
     return float(ax.get_position().height * figure.get_figheight()) * (0.87 if figure.get_gid() == _OURS else 0.65)
 
 
-def log_if_wide(ax: Axes, axis: str, values: Any, factor: float = 8.0) -> None:
-    """Make an axis logarithmic if its values span more than a factor, those that are not positive (bounds that say nothing) left aside."""
+def scale_axis(ax: Axes, axis: str, values: Any, factor: float = 8.0, wanted: Sequence[float] = (), *, whole: bool = False) -> None:
+    """Make an axis logarithmic if its values span more than a factor, and give it ticks (`wanted` and `whole` as in `set_ticks`).
+
+    Values that are not positive (bounds that say nothing) are left aside.
+    """
     numbers = np.asarray(values, float)
     numbers = numbers[np.isfinite(numbers) & (numbers > 0.0)]
     if numbers.size and numbers.max() > factor * numbers.min():
         (ax.set_xscale if axis == "x" else ax.set_yscale)("log")
-        mark_log_axis(ax, axis, float(numbers.min()), float(numbers.max()))
-
-
-def mark_log_axis(ax: Axes, axis: str, low: float, high: float) -> None:
-    """Give a logarithmic axis that spans less than two decades plain numbers, as far apart as they need to be."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
-
-    if high >= 100.0 * low:
-        return
-    side = ax.xaxis if axis == "x" else ax.yaxis
-    if high < 4.0 * low:
-        side.set_major_locator(MaxNLocator(4))
-        side.set_minor_locator(NullLocator())
-    else:
-        side.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 10.0 else f"{value:g}"))
-    side.set_minor_formatter(NullFormatter())
+    set_ticks(ax, axis, wanted, whole=whole)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from rai_sim.checks import check_count
 from rai_sim.events import Event
-from rai_sim.plotting.style import axes_or_new, cluster_look, finish, height_of, mark_log_axis, plain, short_label
+from rai_sim.plotting.style import axes_or_new, cluster_look, finish, height_of, plain, short_label
+from rai_sim.plotting.ticks import set_ticks
 from rai_sim.trace import Trace
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class _Drawing:
         end = int(max(self.trace.result.pulls[0], self.trace.pulls[-1]))
         low, high = start * 0.93, end * (end / start) ** 0.04 * 1.05
         ax.set_xlim(low, high)
-        mark_log_axis(ax, "x", low, high)
+        set_ticks(ax, "x", whole=True)
         self._draw_true_means()
         return finish(ax, self._title())
 
@@ -164,7 +165,7 @@ class _Drawing:
         drawn = [event for event in self.trace.events if event.arm in self.arms]
         mark([event for event in drawn if not event.representative], "o", 28, "settled")
         mark([event for event in drawn if event.representative], "*", 150, "representative")
-        self.ax.fill_between([], [], color="0.6", alpha=0.4, linewidth=0, label="band: mean ± radius")
+        self.ax.fill_between([], [], color="0.6", alpha=0.4, linewidth=0, label="band: mean ± radius, if it fits")
 
     def _draw_merges(self) -> None:
         label: str | None = "merge"

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rai_sim import html_tables
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.checks import check_count, check_progress, check_workers
 from rai_sim.problem import Problem
 from rai_sim.simulate import checked_experiment
+from rai_sim.study import tables
 from rai_sim.study.aggregate import Aggregate
 from rai_sim.study.data import StudyData
 from rai_sim.study.ledger import Pieces
@@ -118,6 +120,17 @@ class Study:
         object.__setattr__(self, "most_replications", check_count("most_replications", self.most_replications, 2))
         if self.keep not in KEEPS:
             raise ValueError(f"keep is {self.keep!r}; choose one of {', '.join(map(repr, KEEPS))}")
+
+    def __repr__(self) -> str:
+        """Return how many tasks of what, and how many replications of each, in one line."""
+        return f"Study({tables.grid_words(self.tasks)}; {tables.wanted_words(self)})"
+
+    def _repr_html_(self) -> str:
+        """Return the instances with what is run on them as a table, for notebooks; of many instances the first ones."""
+        rows = tables.instance_rows(self.tasks)
+        most = html_tables.MOST_ROWS
+        more = f"... and {len(rows) - most:,} more instances; tasks has all" if len(rows) > most else ""
+        return html_tables.block(repr(self), html_tables.table(tables.INSTANCE_COLUMNS, rows[:most], left=2), html_tables.line(more))
 
     @classmethod
     def grid(

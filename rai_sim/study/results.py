@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import os
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,7 @@ from rai_sim.result import Result
 from rai_sim.study import tables
 from rai_sim.study.aggregate import NOTHING, bin_edges
 from rai_sim.study.data import StudyData
+from rai_sim.study.selection import select_tasks
 from rai_sim.study.stopping import Verdict
 from rai_sim.study.store import StoreWarning
 from rai_sim.study.task import Task
@@ -26,6 +29,7 @@ from rai_sim.study.verify import Verification, verify
 from rai_sim.summary import QUANTILES, clopper_pearson, student_interval, upper_bound
 
 if TYPE_CHECKING:
+    from rai_sim.algorithms.base import Algorithm
     from rai_sim.study.grid import Study
 
 
@@ -33,20 +37,17 @@ def _quantile_name(share: float) -> str:
     return f"pulls_q{round(100 * share):02d}" if share < 1.0 else "pulls_most"
 
 
-#: A notebook shows so many tasks.
-_MOST_SHOWN = 50
-#: Columns of `StudyResults.summary`.
+#: Columns of `StudyResults.summary`: first what one looks for, last the hash.
 SUMMARY_SCHEMA: dict[str, Any] = {
-    "task": pl.String, "instance": pl.String, "parameters": pl.String, "law": pl.String, "n_arms": pl.Int64,
-    "clusters": pl.List(pl.Int64), "required": pl.List(pl.Int64), "bottleneck_gap_reward": pl.Float64, "algorithm": pl.String,
-    "delta": pl.Float64, "seed": pl.String, "skip_error": pl.Float64, "max_pulls": pl.Int64,
-    "replications": pl.Int64, "finished": pl.Int64, "complete": pl.Boolean, "precision_reached": pl.Boolean,
-    "pulls_mean": pl.Float64, "pulls_standard_error": pl.Float64, "pulls_mean_low_95": pl.Float64, "pulls_mean_high_95": pl.Float64,
-    "relative_half_width_95": pl.Float64, "pulls_standard_deviation": pl.Float64,
-    **{_quantile_name(share): pl.Float64 for share in QUANTILES},
-    "rounds_mean": pl.Float64, "errors": pl.Int64, "error_rate": pl.Float64, "error_rate_low_95": pl.Float64,
-    "error_rate_high_95": pl.Float64, "error_exceeds_delta": pl.Boolean, "lower_bound_pulls": pl.Float64, "upper_bound_pulls": pl.Float64,
-    "upper_bound_theorem": pl.String,
+    "instance": pl.String, "algorithm": pl.String, "delta": pl.Float64,
+    "pulls_mean": pl.Float64, "pulls_mean_low_95": pl.Float64, "pulls_mean_high_95": pl.Float64,
+    "errors": pl.Int64, "error_rate": pl.Float64, "error_rate_low_95": pl.Float64, "error_rate_high_95": pl.Float64,
+    "error_exceeds_delta": pl.Boolean, "replications": pl.Int64, "finished": pl.Int64, "complete": pl.Boolean,
+    "precision_reached": pl.Boolean, "relative_half_width_95": pl.Float64, "pulls_standard_error": pl.Float64,
+    "pulls_standard_deviation": pl.Float64, **{_quantile_name(share): pl.Float64 for share in QUANTILES}, "rounds_mean": pl.Float64,
+    "lower_bound_pulls": pl.Float64, "upper_bound_pulls": pl.Float64, "upper_bound_theorem": pl.String,
+    "n_arms": pl.Int64, "bottleneck_gap_reward": pl.Float64, "law": pl.String, "clusters": pl.List(pl.Int64), "required": pl.List(pl.Int64),
+    "parameters": pl.String, "seed": pl.String, "skip_error": pl.Float64, "max_pulls": pl.Int64, "task": pl.String,
 }  # fmt: skip
 
 
@@ -80,8 +81,9 @@ class StudyResults:
     def _repr_html_(self) -> str:
         """Return the summary as a table, for notebooks; of many tasks the first ones."""
         frame = tables.distinct(self.summary())
-        rows = [tables.cells(row) for row in frame.head(_MOST_SHOWN).iter_rows(named=True)]
-        more = f"... and {len(frame) - _MOST_SHOWN:,} more tasks; summary() has all" if len(frame) > _MOST_SHOWN else ""
+        most = html_tables.MOST_ROWS
+        rows = [tables.cells(row) for row in frame.head(most).iter_rows(named=True)]
+        more = f"... and {len(frame) - most:,} more tasks; summary() has all" if len(frame) > most else ""
         return html_tables.block(
             tables.how_far(self), html_tables.warnings(tables.warnings_of(self, frame)),
             html_tables.table(tables.COLUMNS, rows, left=tables.NAMES), html_tables.line(more), html_tables.line(tables.LEGEND),
@@ -102,6 +104,49 @@ class StudyResults:
         if self.study is None:
             return Verdict(pieces.total()[0], True, False)
         return self.study.verdict(pieces)
+
+    def select(
+        self,
+        *,
+        instance: str | Iterable[str] | None = None,
+        algorithm: Algorithm | str | Iterable[Algorithm | str] | None = None,
+        delta: float | Iterable[float] | None = None,
+    ) -> StudyResults:
+        """Return the results of some of the tasks, for tables, figures and reports of them alone.
+
+        Of several values of one argument a task has one; of several arguments it agrees with all.
+
+        Parameters
+        ----------
+        instance : str or iterable of str, optional
+            Names of instances, in which * and ? stand for any text and any letter: "two arms*".
+        algorithm : Algorithm, str or iterable of them, optional
+            Algorithms, or names: "vanilla" for Vanilla with all options, "Vanilla(merging=False)" for one of them; * and ? as above.
+        delta : float or iterable of float, optional
+            Error probabilities.
+
+        Returns
+        -------
+        StudyResults
+            Of the tasks chosen, in the order they had; the store is the same.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a value is of another kind, or no task has it (the message lists what there is), or none has all of them together.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import rai_sim as rai
+        >>> study = rai.Study.grid([rai.table_problem()], [rai.Vanilla(), rai.Butterscotch()], [0.1, 0.01], replications=5)
+        >>> results = study.run(tempfile.mkdtemp())
+        >>> [task.experiment.algorithm.label for task in results.select(algorithm="butter*", delta=0.01).tasks]
+        ['Butterscotch(merging=True)']
+        """
+        chosen = copy.copy(self)
+        chosen.tasks = select_tasks(self.tasks, instance, algorithm, delta)
+        return chosen
 
     def unfinished(self) -> list[Task]:
         """Return the tasks of which more is wanted.
@@ -164,10 +209,12 @@ class StudyResults:
         Returns
         -------
         polars.DataFrame
-            The columns of `SUMMARY_SCHEMA`, units in their names. `relative_half_width_95` is half the width of the interval of the mean
-            over the mean; `precision_reached` is null where none was asked for. With a precision the interval is the one that stays
-            valid under stopping (`rai_sim.study.stopping`), else Student's. Quantiles (`pulls_q05` to `pulls_q95`) are exact below 512
-            pulls and to within 0.2 % above. Statistics of pulls, rounds and errors are over finished replications; null where too few are.
+            The columns of `SUMMARY_SCHEMA`, units in their names: first instance, algorithm, delta, mean pulls with interval and errors,
+            then the other statistics, what was run, and last the task's hash. `relative_half_width_95` is half the width of the interval of
+            the mean over the mean; `precision_reached` is null where none was asked for. With a precision the interval is the one that
+            stays valid under stopping (`rai_sim.study.stopping`), else Student's. Quantiles (`pulls_q05` to `pulls_q95`) are exact below
+            512 pulls and to within 0.2 % above. Statistics of pulls, rounds and errors are over finished replications; null where too few
+            are.
 
         Examples
         --------
@@ -217,7 +264,8 @@ class StudyResults:
         Returns
         -------
         polars.LazyFrame
-            task, replication, pulls, rounds, correct, finished, representatives, and instance, algorithm and delta of the task.
+            instance, algorithm and delta of the task, replication, pulls, rounds, correct, finished, representatives, and last the task's
+            hash.
 
         Raises
         ------
@@ -240,7 +288,8 @@ class StudyResults:
         columns = {"task": pl.String, "instance": pl.String, "algorithm": pl.String, "delta": pl.Float64, "wanted": pl.Int64}
         names = pl.LazyFrame(named, schema=columns, orient="row")
         rows = self._data.stored_rows().join(names, on="task")
-        return (rows if self.study is None else rows.filter(pl.col("replication") < pl.col("wanted"))).drop("wanted")
+        rows = rows if self.study is None else rows.filter(pl.col("replication") < pl.col("wanted"))
+        return rows.select("instance", "algorithm", "delta", pl.exclude("instance", "algorithm", "delta", "task", "wanted"), "task")
 
     def result(self, task: Task) -> Result:
         """Return the stored replications of a task as `rai_sim.simulate` would have returned them.
@@ -326,8 +375,10 @@ class StudyResults:
                 warnings.warn(f"{path} is passed over: it is no record of a run", StoreWarning, stacklevel=2)
         return sorted(records, key=lambda record: (record["started"], record["run"]))
 
-    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None, all_figures: bool = False) -> None:
         """Write a report as one page of HTML: what was run, tables, figures, provenance, warnings (see `rai_sim.report`).
+
+        Of many figures of a kind there are three, unless `all_figures` is True.
 
         Raises
         ------
@@ -346,7 +397,7 @@ class StudyResults:
         """
         from rai_sim.report import write_report  # here: figures are slow to load
 
-        write_report(self, Path(path), title=title)
+        write_report(self, Path(path), title=title, all_figures=all_figures)
 
     def verify(self, sample: int = 100, *, seed: int | None = None, n_jobs: int | None = 1) -> Verification:
         """Run a random sample of the stored replications again and compare everything that is stored, bit for bit.

@@ -1,8 +1,8 @@
-"""A study's summary as a table: one row a task, for terminals, notebooks and reports."""
+"""A study's tasks, and its summary, as tables: for terminals, notebooks and reports."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rai_sim.html_tables import Cell
@@ -11,7 +11,10 @@ from rai_sim.summary import count, number, percent
 if TYPE_CHECKING:
     import polars as pl
 
+    from rai_sim.problem import Problem
+    from rai_sim.study.grid import Study
     from rai_sim.study.results import StudyResults
+    from rai_sim.study.task import Task
 
 COLUMNS = (
     "instance", "algorithm", "delta", "replications", "mean pulls", "95 % interval", "+- of mean", "errors", "95 % interval", "lower",
@@ -22,6 +25,59 @@ NAMES = 2
 #: Which of them a narrow terminal goes without, the first one first: upper, lower, the intervals, the number of replications.
 LEAST = (10, 9, 8, 5, 3)
 LEGEND = "+- of mean: half-width of the interval over the mean; lower: Theorem 1 (asymptotic), upper: with probability 1 - delta"
+
+
+#: Columns of `instance_rows`.
+INSTANCE_COLUMNS = ("instance", "law", "arms", "clusters", "required", "bottleneck gap", "algorithms", "delta", "tasks")
+#: Clusters, algorithms or deltas that a cell lists.
+_MOST_LISTED = 8
+
+
+def listed(values: Sequence[object]) -> str:
+    """Return values in words, of many the first ones.
+
+    Examples
+    --------
+    >>> listed((3, 5, 2)), listed(range(100))
+    ('3, 5, 2', '0, 1, 2, 3, 4, 5, 6, 7, ...')
+    """
+    return ", ".join(map(str, values[:_MOST_LISTED])) + (", ..." if len(values) > _MOST_LISTED else "")
+
+
+def instance_rows(tasks: Sequence[Task]) -> list[list[str]]:
+    """Return a row an instance: what it is, and what is run on it, in the tasks' order."""
+    groups: dict[tuple[str, str], list[Task]] = {}
+    for task in tasks:
+        groups.setdefault((task.instance, task.experiment.problem.identity()), []).append(task)
+    return [_instance_row(group) for group in groups.values()]
+
+
+def _instance_row(group: Sequence[Task]) -> list[str]:
+    problem: Problem = group[0].experiment.problem
+    algorithms = list(dict.fromkeys(task.experiment.algorithm.label for task in group))
+    deltas = list(dict.fromkeys(f"{task.experiment.delta:g}" for task in group))
+    return [
+        group[0].instance, type(problem.arms).__name__, f"{problem.n_arms:,}", listed(problem.clusters), listed(problem.required),
+        f"{problem.bottleneck_gap:.4g}", listed(algorithms), listed(deltas), f"{len(group):,}",
+    ]  # fmt: skip
+
+
+def grid_words(tasks: Sequence[Task]) -> str:
+    """Return how many tasks there are, and of how many instances, algorithms and deltas."""
+    kinds: dict[str, set[Any]] = {
+        "instance": {(task.instance, task.experiment.problem.identity()) for task in tasks},
+        "algorithm": {task.experiment.algorithm.label for task in tasks}, "delta": {task.experiment.delta for task in tasks},
+    }  # fmt: skip
+    sizes = [len(values) for values in kinds.values()]
+    whole = sizes[0] * sizes[1] * sizes[2] == len(tasks)
+    return f"{count(len(tasks), 'task')}: " + (" x " if whole else ", ").join(count(len(values), name) for name, values in kinds.items())
+
+
+def wanted_words(study: Study) -> str:
+    """Return how many replications of each task a study wants, in words."""
+    if study.precision is None:
+        return f"{count(study.replications or 0, 'replication')} each"
+    return f"to a precision of {percent(study.precision)} of the mean, at most {count(study.most_replications, 'replication')} each"
 
 
 def distinct(frame: pl.DataFrame) -> pl.DataFrame:
