@@ -88,26 +88,26 @@ def test_labels_say_where_they_stand(values: list[float]) -> None:
         assert len(set(labels)) == len(values)
 
 
-MAGNITUDES = [1e-12, 1e-5, 0.01, 1.0, 30.0, 1e4, 3e5, 1e6, 1e8, 3e9, 1e12, 4e18]
+SMALL, WIDE = (2.2, 1.6), (9.0, 3.0)
+RANGES = [(1.001, SIZE), (1.3, WIDE), (2.0, SIZE), (3.9, SMALL), (6.0, SMALL), (40.0, SIZE), (150.0, SIZE), (1e9, SMALL), (1e20, SIZE)]
 
 
-@pytest.mark.parametrize("size", [SIZE, (2.2, 1.6), (9.0, 3.0)], ids=str)
-@pytest.mark.parametrize("magnitude", MAGNITUDES)
-def test_no_labels_touch(magnitude: float, size: tuple[float, float]) -> None:
+@pytest.mark.parametrize("magnitude", [1e-12, 0.01, 30.0, 3e5, 1e8, 4e18])
+def test_no_labels_touch(magnitude: float) -> None:
     """Ranges from a share of a thousandth to twenty decades, on long and short axes, upright and inverted."""
-    for spread in (1.001, 1.3, 2.0, 3.9, 6.0, 40.0, 150.0, 1e4, 1e9, 1e20):
+    for spread, size in RANGES:
         with house_style():
             ax = own_axes(size)
             values = np.geomspace(magnitude, magnitude * spread, 5)
             ax.plot(values, values)
-            scale_axis(ax, "x", values, wanted=values[[0, 2, 4]].tolist() if spread in (2.0, 1e4) else (), whole=magnitude > 1.0)
+            scale_axis(ax, "x", values, wanted=values[[0, 2, 4]].tolist() if spread in (2.0, 40.0) else (), whole=magnitude > 1.0)
             scale_axis(ax, "y", values)
             if spread == 6.0:
                 ax.invert_xaxis()
             check_axes(ax)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.floats(-12.0, 18.0), st.floats(1e-4, 12.0), st.floats(1.6, 10.0), st.booleans())
 def test_no_labels_touch_anywhere(exponent: float, decades: float, width: float, whole: bool) -> None:
     """Any magnitude, range and width."""
@@ -122,11 +122,11 @@ def test_no_labels_touch_anywhere(exponent: float, decades: float, width: float,
 
 def scaled(algorithm: Any, factor: int, delta: float = 0.01, problem: rai.Problem = PULLS) -> rai.Result:
     """Return a result whose pulls are as large as one likes."""
-    found = rai.simulate(problem, algorithm, delta=delta, replications=40, seed=0)
-    return rai.Result(found.experiment, found.ranges, found.pulls * factor, found.rounds, found.correct, found.finished, found.representatives)
+    r = rai.simulate(problem, algorithm, delta=delta, replications=40, seed=0)
+    return rai.Result(r.experiment, r.ranges, r.pulls * factor, r.rounds, r.correct, r.finished, r.representatives)
 
 
-@pytest.mark.parametrize("factor", [1, 3, 100, 10**5, 10**7, 10**13])
+@pytest.mark.parametrize("factor", [1, 10**5, 10**13])
 def test_figures_of_any_magnitude(factor: int) -> None:
     """Distributions, histograms (of one number, too) and means from thousands to 10^17 pulls."""
     both = [scaled(rai.Vanilla(), factor), scaled(rai.Butterscotch(), factor)]

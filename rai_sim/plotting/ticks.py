@@ -102,16 +102,18 @@ class TickLocator(Locator):
         return self.tick_values(*sorted(axis.get_view_interval()))
 
     def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
-        """Return the ticks in a range: of the candidates that fit the first that has at least two."""
+        """Return the ticks in a range: of the candidates that fit the first that has at least two; on the shortest axes one."""
         best: list[float] = []
+        one: list[float] = []
         slack = 1e-9 * (vmax - vmin)
         for ticks in self._candidates(vmin, vmax):
             inside = [tick for tick in ticks if vmin - slack <= tick <= vmax + slack]
+            one = inside[len(inside) // 2 :][:1] or one
             if len(best) < len(inside) <= _MOST and self._fit(inside, vmin, vmax):
                 best = inside
                 if len(best) > 1:
                     break
-        return best
+        return best or one
 
     def _candidates(self, low: float, high: float) -> Iterator[Sequence[float]]:
         if 2 <= len(self._wanted) <= _MOST:
