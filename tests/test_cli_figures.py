@@ -87,6 +87,23 @@ def test_plot_draws_what_suits(file: Path, capsys: Capture) -> None:
     assert sorted(path.name for path in (file.parent / "else").iterdir()) == [name.replace(".png", ".svg") for name in names]
 
 
+def test_select_and_all(file: Path, capsys: Capture) -> None:
+    """Only the tasks asked for, in figures and reports; and all figures, not three of a kind."""
+    folder = file.parent / "some"
+    chosen = "--select instance='*gap = 0.4' --select delta=0.01 --select algorithm=vanilla:merging=true --select algorithm=LUCB"
+    lines = printed(capsys, f"plot '{file}' -o '{folder}' {chosen}").splitlines()
+    assert [line.partition("  ")[2].partition(":")[0] for line in lines if "distribution." in line] == ["two arms, gap = 0.4, δ = 0.01"]
+    assert not [line for line in lines if "gap = 0.8" in line or "δ = 0.1:" in line]
+    few = printed(capsys, f"plot '{file}' -o '{file.parent / 'few'}' --format svg").splitlines()
+    everything = printed(capsys, f"plot '{file}' -o '{file.parent / 'all'}' --format svg --all").splitlines()
+    assert len([line for line in few if "/distribution" in line]) == 2
+    assert len([line for line in everything if "/distribution" in line]) == 4
+    page = file.parent / "some.html"
+    printed(capsys, f"report '{file.with_suffix('.study')}' -o '{page}' --select delta=0.1 --select 'instance=two arms, gap = 0.8' --all")
+    assert ">two arms, gap = 0.8<" in page.read_text(encoding="utf-8")
+    assert ">two arms, gap = 0.4<" not in page.read_text(encoding="utf-8")
+
+
 def test_report_writes_a_page(file: Path, capsys: Capture) -> None:
     """Beside the study unless told otherwise; with the file's text where there is one."""
     assert printed(capsys, f"report '{file}'").strip() == str(file.with_suffix(".html"))
@@ -129,6 +146,15 @@ def test_default_names_keep_what_tells_studies_apart(study: str, page: str) -> N
         ("plot STUDY -o FOLDER/figures", "is part of the study; give another name"),
         ("report FOLDER --store FOLDER", "--store"),
         ("report .", "is no study's folder"),
+        ("plot STUDY --select gap=0.1", "--select gap=0.1: write instance=NAME, algorithm=NAME or delta=NUMBER"),
+        ("plot STUDY --select delta", "--select delta: write instance=NAME"),
+        ("plot STUDY --select instance=", "--select instance=: write instance=NAME"),
+        ("plot STUDY --select delta=small", "--select delta=small: 'small' is not a number; give one such as 0.01"),
+        ("plot STUDY --select delta=0.5", "--select: delta is 0.5, which no task has; there are 0.1, 0.01"),
+        ("plot STUDY --select delta=7", "--select: delta is 7.0; it must be"),
+        ("report STUDY --select instance=three*", "there are 'two arms, gap = 0.8', 'two arms, gap = 0.4'"),
+        ("report STUDY --select algorithm=magic", "algorithm is 'magic', which no task has; there are Vanilla(merging=True), LUCB("),
+        ("report STUDY --select algorithm=vanilla:speed=3", "there is no option 'speed'"),
     ],
 )
 def test_bad_input(words: str, said: str, file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def check_axes(ax: Axes) -> None:
     """Draw, and look at both axes: labels do not overlap, are at least one an axis, and say where they stand."""
     figure = ax.get_figure(root=True)
     assert figure is not None
-    FigureCanvasAgg(figure).draw()
+    FigureCanvasAgg(figure).draw()  # type: ignore[no-untyped-call]
     for axis, along in ((ax.xaxis, 0), (ax.yaxis, 1)):
         low, high = sorted(axis.get_view_interval())
         slack = 1e-6 * (high - low)
@@ -160,7 +160,7 @@ def test_ratios_have_round_ticks() -> None:
         ax = ratios([base, other], Figure(figsize=SIZE, layout="constrained").subplots())
         figure = ax.get_figure(root=True)
         assert figure is not None
-        FigureCanvasAgg(figure).draw()
+        FigureCanvasAgg(figure).draw()  # type: ignore[no-untyped-call]
         low, high = ax.get_xlim()
         labels = [label.get_text() for tick, label in zip(ax.get_xticks(), ax.get_xticklabels(), strict=True) if low <= tick <= high]
         assert "1" in labels or "$10^{0}$" in labels
@@ -168,3 +168,12 @@ def test_ratios_have_round_ticks() -> None:
         assert all(one.x1 < other.x0 for one, other in pairwise(sorted(boxes, key=lambda box: box.x0)))
         assert len(labels) >= 2
         assert math.isclose(float(np.asarray(ax.containers[0][0].get_xdata(), float)[0]), other.pulls.mean() / base.pulls.mean())
+
+
+def test_labels_that_touch_are_noticed() -> None:
+    """Negative control: matplotlib's own ticks with numbers written out, as they were."""
+    ax = own_axes((2.2, 1.6))
+    ax.plot([1e8, 4e8], [1.0, 2.0])
+    ax.set_xticks([1e8, 2e8, 3e8, 4e8], ["100,000,000", "200,000,000", "300,000,000", "400,000,000"])
+    with pytest.raises(AssertionError, match="100,000,000"):
+        check_axes(ax)

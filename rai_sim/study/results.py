@@ -119,7 +119,7 @@ class StudyResults:
         Parameters
         ----------
         instance : str or iterable of str, optional
-            Names of instances, in which * and ? stand for any text and any letter: "two arms*".
+            Names of instances, or patterns in which * and ? stand for any text and any letter: "two arms*".
         algorithm : Algorithm, str or iterable of them, optional
             Algorithms, or names: "vanilla" for Vanilla with all options, "Vanilla(merging=False)" for one of them; * and ? as above.
         delta : float or iterable of float, optional

@@ -38,7 +38,7 @@ def select_tasks(tasks: Sequence[Task], instance: Any = None, algorithm: Any = N
         if given is None:
             continue
         values = _listed(name, given)
-        tests = [matcher(value) for value in values]
+        tests = [matcher(value, tasks) for value in values]
         for value, test in zip(values, tests, strict=True):
             if not any(map(test, tasks)):
                 there = dict.fromkeys(_WORDS[name](task) for task in tasks)
@@ -68,14 +68,15 @@ def _listed(name: str, given: Any) -> list[Any]:
     return values
 
 
-def _instance(value: Any) -> Callable[[Task], bool]:
+def _instance(value: Any, tasks: Sequence[Task]) -> Callable[[Task], bool]:
     if not isinstance(value, str):
         raise TypeError(f"instance is {short.repr(value)}; give an instance's name, in which * and ? stand for any text and letter")
-    # As it stands first: names may hold what a pattern reads as its own.
-    return lambda task: task.instance == value or fnmatchcase(task.instance, value)
+    if any(task.instance == value for task in tasks):  # as it stands: names may hold what a pattern reads as its own
+        return lambda task: task.instance == value
+    return lambda task: fnmatchcase(task.instance, value)
 
 
-def _algorithm(value: Any) -> Callable[[Task], bool]:
+def _algorithm(value: Any, tasks: Sequence[Task]) -> Callable[[Task], bool]:
     if isinstance(value, Algorithm):
         return lambda task: task.experiment.algorithm == value
     if not isinstance(value, str):
@@ -94,7 +95,7 @@ def _bare(label: str) -> str:
     return label.replace(" ", "").lower()
 
 
-def _delta(value: Any) -> Callable[[Task], bool]:
+def _delta(value: Any, tasks: Sequence[Task]) -> Callable[[Task], bool]:
     wanted = check_delta(value)
     return lambda task: math.isclose(task.experiment.delta, wanted, rel_tol=_SAME_DELTA)
 
