@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.engine.streams import STREAM_VERSION
@@ -44,6 +45,8 @@ class Experiment:
     seed: int
     skip_error: float
     max_pulls: int | None
+    #: Why it cannot be run here, and the remedy: of experiments from a store (`rai_sim.study.stored`); None for all others.
+    why_not_run: ClassVar[str | None] = None
 
     def identity(self) -> str:
         """Return a text that two experiments share exactly when equal indices stand for equal replications.

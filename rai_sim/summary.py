@@ -208,8 +208,11 @@ def summarise(result: Result) -> Summary:
 
 
 def upper_bound(problem: Problem, algorithm: Algorithm, delta: float) -> tuple[str | None, float | None]:
-    """Return the theorem that bounds an algorithm's pulls with probability 1 - delta, and the bound in pulls; None without one."""
-    if algorithm.upper_bound is None:
+    """Return the theorem that bounds an algorithm's pulls with probability 1 - delta, and the bound in pulls; None without one.
+
+    There is none either where the means are not known, as in a study of a reward law that is not known here.
+    """
+    if algorithm.upper_bound is None or np.isnan(problem.arms.means).any():
         return None, None
     function, theorem = algorithm.upper_bound
     return theorem, float(getattr(bounds, function)(problem, delta))

@@ -331,6 +331,23 @@ def arm_pulls(result: Result, replications: int = 100) -> NDArray[np.int64]:
     return found
 
 
+def keeps_history(experiment: Experiment) -> bool:
+    """Return whether replications of an experiment can be run again here with the pulls of each arm.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> keeps_history(Experiment(rai.table_problem(), rai.Vanilla(), 0.01, 0, 1e-12, None))
+    True
+    """
+    if experiment.why_not_run is not None:
+        return False
+    if type(experiment.algorithm).__module__.startswith("rai_sim."):
+        return True
+    block = _traced(experiment, 0, np.empty(0, np.int64))  # an algorithm of the user's own may leave the history out
+    return int(block.history.pulls[-1, 0].sum()) == int(block.pulls[0])
+
+
 def _check_rounds(rounds: ArrayLike) -> NDArray[np.int64]:
     remedy = "give rounds from 1 on, such as [1, 10, 100]"
     values = np.asarray(rounds)

@@ -16,6 +16,7 @@ from rai_sim.plotting.inputs import LEAST_FOR_INTERVAL, Case, cases_of, setting_
 from rai_sim.plotting.means import abscissa, family_of, mean_pulls, swept_parameters
 from rai_sim.plotting.ratios import MOST_ROWS, ratio_rows, ratios, size_for
 from rai_sim.plotting.style import SIZE, house_style, own_axes, title_axes
+from rai_sim.trace import keeps_history
 
 if TYPE_CHECKING:
     import polars as pl
@@ -251,7 +252,8 @@ def _draw_distribution(group: Sequence[Case], kind: str, title: str, ax: Axes) -
 
 def _by_arm(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
     """Yield pulls by arm for instances of a few arms of which rows are kept."""
-    for group, more in _some(filter(_has_arms, _places(cases, everything)), _BY_ARM, everything):
+    told = ([case for case in group if keeps_history(case.experiment)] for group in _places(cases, everything))
+    for group, more in _some(filter(_has_arms, filter(None, told)), _BY_ARM, everything):
         where, rest = _where(group, cases), [case for case in group if not _too_dear(case)]
         left = ", ".join(dict.fromkeys(case.label for case in group if _too_dear(case)))
         if rest:

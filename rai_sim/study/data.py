@@ -7,6 +7,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -17,13 +18,13 @@ from numpy.typing import NDArray
 from rai_sim.engine.blocks import Block, part_of
 from rai_sim.engine.history import no_history
 from rai_sim.engine.streams import STREAM_VERSION
-from rai_sim.experiment import Experiment
 from rai_sim.problem import Problem
 from rai_sim.provenance import now
 from rai_sim.study.aggregate import Aggregate, aggregates_of
 from rai_sim.study.ledger import Ledger, Piece
-from rai_sim.study.store import SCHEMAS, Store, StoreError, StoreWarning
-from rai_sim.study.task import Task, algorithm_from_json, algorithm_to_json, arms_from_json, arms_to_json, instance_key
+from rai_sim.study.store import SCHEMAS, Store, StoreWarning
+from rai_sim.study.stored import VERSION, Reader, origin_of
+from rai_sim.study.task import Task, algorithm_to_json, arms_to_json, instance_key
 
 
 class Rows(NamedTuple):
@@ -90,9 +91,9 @@ class StudyData:
         if sums:
             self._read_aggregates(pl.concat(sums))
 
-    def _know(self, rows: Iterable[dict[str, Any]], about: dict[str, str]) -> None:
+    def _know(self, rows: Iterable[dict[str, Any]], about: dict[str, Any]) -> None:
         """Take in rows that say what tasks are; of several about one task the one written first counts."""
-        written = about.get("written", about.get("run", ""))  # earlier versions wrote no time, but names of runs begin with one
+        written = str(about.get("written", about.get("run", "")))  # earlier versions wrote no time, but names of runs begin with one
         for place, row in enumerate(rows):
             key = row["task"]
             if key not in self._order or (written, place) < self._order[key]:
@@ -141,6 +142,8 @@ class StudyData:
             self._read_new()
             new = [task for task in new if unknown(task)]
             problems = {instance_key(task.experiment.problem): task.experiment.problem for task in new}
+            classes = {type(thing) for task in new for thing in (task.experiment.algorithm, task.experiment.problem.arms)}
+            about = about | {"classes": json.dumps({cls.__name__.lower(): origin_of(cls) for cls in sorted(classes, key=origin_of)})}
             instances = [_instance_row(key, problem) for key, problem in problems.items() if key not in self._instances]
             rows = [_task_row(task) for task in new if task.key not in self._tasks]
             if instances:
@@ -153,33 +156,41 @@ class StudyData:
 
     def tasks(self) -> list[Task]:
         """Return the tasks that were written down, in the order of the study that they were first run in, earlier runs' tasks first."""
-        problems: dict[str, Problem] = {}
+        reader = Reader(self._instances, self._origins)
         tasks = []
         for key in sorted(self._tasks, key=self._order.__getitem__):
             row = self._tasks[key]
             if row["stream_version"] != STREAM_VERSION:
-                warnings.warn(f"task {row['experiment']} has the streams of version {row['stream_version']}, this rai_sim those of version "
-                              f"{STREAM_VERSION}; it is left out", StoreWarning, stacklevel=2)
+                self._warn(f"task {row['experiment']} has the streams of version {row['stream_version']}, this rai_sim those of version "
+                           f"{STREAM_VERSION}; it is left out")
                 continue
-            instance = row["instance"]
-            if instance not in self._instances:
-                warnings.warn(f"task {row['experiment']} is left out: the part with its instance is missing; running its study again "
-                              "writes it anew", StoreWarning, stacklevel=2)
+            if row["instance"] not in self._instances:
+                self._warn(f"task {row['experiment']} is left out: the part with its instance is missing; running its study again "
+                           "writes it anew")
                 continue
-            if instance not in problems:
-                made_from = self._instances[instance]
-                arms = arms_from_json(made_from["law"], made_from["arguments"])
-                if made_from["names"] is not None:
-                    arms = arms.with_names(made_from["names"], made_from["ids"])
-                problems[instance] = Problem(arms, made_from["clusters"], made_from["required"], strict=False)
-            algorithm = algorithm_from_json(row["algorithm_options"])
-            experiment = Experiment(problems[instance], algorithm, row["delta"], int(row["seed"]), row["skip_error"], row["max_pulls"])
-            task = Task(row["name"], experiment, json.loads(row["parameters"]))
-            if task.key != row["task"]:
-                raise StoreError(f"store {self.store.folder}: {row['experiment']} cannot be made again from what is written about it; "
-                                 "use the version of rai_sim that wrote it")
-            tasks.append(task)
+            try:
+                tasks.append(reader.task(row))
+            except (ValueError, TypeError, KeyError, OverflowError) as error:
+                self._warn(f"store {self.store.folder}: task {row['experiment']} is left out, as what is written about it makes no sense "
+                           f"({error}); use the version of rai_sim that wrote it")
+        for remedy, count in reader.remedies.items():
+            self._warn(f"store {self.store.folder}: {count} of {len(tasks)} tasks can be looked at, but not run again: {remedy}")
         return tasks
+
+    @staticmethod
+    def _warn(message: str) -> None:
+        warnings.warn(message, StoreWarning, stacklevel=4)
+
+    def _origins(self) -> dict[str, str]:
+        """Return where the classes of the parts' tasks and instances come from, by lower-case name, and the package's versions."""
+        found: dict[str, str] = {}
+        versions = set()
+        for path in [*self.store.paths("tasks"), *self.store.paths("instances")]:
+            about = self.store.about(path)
+            versions.add(str(about.get("rai_sim", "unknown")))
+            with suppress(ValueError, TypeError, AttributeError):  # raised by what no version of the package wrote
+                found |= {str(name): str(origin) for name, origin in json.loads(about.get("classes", "{}")).items()}
+        return found | {VERSION: " or ".join(sorted(versions - {"unknown"}))}
 
     # Writing ---------------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from rai_sim.study.results import StudyResults
 from rai_sim.study.run import StudyRun
 from rai_sim.study.stopping import Verdict, follow
 from rai_sim.study.store import KEEPS
+from rai_sim.study.stored import why_not_run
 from rai_sim.study.task import Task
 
 #: Replications of a task if neither their number nor a precision is given, and the most a precision may take.
@@ -285,6 +286,8 @@ class Study:
         """
         n_jobs = check_workers(n_jobs)
         check_progress(progress)
+        if (flaw := why_not_run(self.tasks)) is not None:
+            raise ValueError(flaw)
         data = StudyData(folder, self.keep, self._limit, self.precision is not None)
         run = StudyRun(self, data, n_jobs, progress)
         run.run()

@@ -24,6 +24,7 @@ from rai_sim.study.data import StudyData
 from rai_sim.study.selection import select_tasks
 from rai_sim.study.stopping import Verdict
 from rai_sim.study.store import StoreWarning
+from rai_sim.study.stored import runnable, why_not_run
 from rai_sim.study.task import Task
 from rai_sim.study.verify import Verification, verify
 from rai_sim.summary import QUANTILES, clopper_pearson, student_interval, upper_bound
@@ -420,7 +421,8 @@ class StudyResults:
         Raises
         ------
         TypeError, ValueError
-            If `sample` is no positive integer, or `n_jobs` is no number of workers.
+            If `sample` is no positive integer, or `n_jobs` is no number of workers; ValueError if no task can be run here, as their
+            algorithm is not known to this process. If that is so of some tasks they are left out, with a StoreWarning.
 
         Examples
         --------
@@ -431,13 +433,22 @@ class StudyResults:
         >>> print(results.verify(3))
         3 stored replications were run again: all are the same to the bit
         """
-        return verify(self._data, self.tasks, check_count("sample", sample, 1), seed, check_workers(n_jobs))
+        sample, n_jobs = check_count("sample", sample, 1), check_workers(n_jobs)
+        tasks, flaw = runnable(self.tasks), why_not_run(self.tasks)
+        if flaw is not None and not tasks:
+            raise ValueError(flaw)
+        if flaw is not None:
+            warnings.warn(f"store {self.folder}: {len(self.tasks) - len(tasks)} of {len(self.tasks)} tasks are not verified: {flaw}",
+                          StoreWarning, stacklevel=2)
+        return verify(self._data, tasks, sample, seed, n_jobs)
 
 
 def open_study(folder: str | os.PathLike[str]) -> StudyResults:
     """Return everything that a study's folder holds, without the study's definition; nothing is run or written.
 
     Tasks come in the order of the study that was run; those that a later run has added stand after all earlier ones.
+    Of an algorithm or a reward law that this process does not know, such as one of a module of yours that is not imported, everything
+    stored can be read; a StoreWarning says what to import for it to be run again, which is refused.
 
     Raises
     ------

@@ -13,7 +13,7 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,6 +50,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 _PART = re.compile(rf"({'|'.join(SCHEMAS)})-([0-9a-f]{{40}})\.parquet")
 _ASIDE = ".set-aside"
+_NEWER = "it was written by a newer version of rai_sim"
 
 
 class StoreError(OSError):
@@ -90,6 +91,8 @@ class Store:
         self.writable = keep is not None
         self._seen: set[str] = set()  # names that have been looked at, whole or not
         self._whole: set[str] = set()
+        #: Parts with more columns than this version knows.
+        self.wider: set[str] = set()
         self._lock: int | None = None
         if keep is not None:
             self._create(keep)
@@ -182,25 +185,35 @@ class Store:
             return None, f"it belongs to a store that keeps {kind}"
         columns = [column for column in SCHEMAS[kind] if column != "representatives"]
         try:
-            if pl.read_parquet_schema(io.BytesIO(data)) == SCHEMAS[kind]:
+            found = pl.read_parquet_schema(io.BytesIO(data))
+            about = self.about(io.BytesIO(data))
+            if self._is_newer(about):
+                return None, f"{_NEWER}, {about.get('rai_sim', 'unknown')}; use that to read it"
+            if found.items() >= SCHEMAS[kind].items():  # columns that a later version has added are not read
+                if len(found) > len(SCHEMAS[kind]):
+                    self.wider.add(name)
                 return pl.read_parquet(io.BytesIO(data), columns=columns), ""
         except (pl.exceptions.PolarsError, OSError):
             pass
         return None, "it has other columns than this version writes"
 
-    def about(self, path: Path) -> dict[str, str]:
-        """Return what was written into a whole part's metadata."""
+    def about(self, part: Path | io.BytesIO) -> dict[str, Any]:
+        """Return what a part says of how it was made; nothing if it does not."""
         try:
-            written = pl.read_parquet_metadata(io.BytesIO(path.read_bytes())).get("rai_sim", "{}")
-        except FileNotFoundError:
-            return {}  # another process has moved it since it was read
-        except OSError as error:
-            raise self._cannot(f"be read ({path.name})", error) from error
-        return {name: str(value) for name, value in json.loads(written).items()}
+            file = io.BytesIO(part.read_bytes()) if isinstance(part, Path) else part  # polars takes names of files for patterns
+            about = json.loads(pl.read_parquet_metadata(file)["rai_sim"])
+        except (pl.exceptions.PolarsError, OSError, ValueError, KeyError):
+            return {}
+        return about if isinstance(about, dict) else {}
+
+    @staticmethod
+    def _is_newer(about: dict[str, Any]) -> bool:
+        version = about.get("format")
+        return isinstance(version, int) and version > FORMAT
 
     def _set_aside(self, name: str, flaw: str) -> None:
         done = "is passed over"
-        if self.writable:
+        if self.writable and not flaw.startswith(_NEWER):
             new = name + _ASIDE
             while (self.folder / new).exists():
                 new += "+"
@@ -211,17 +224,26 @@ class Store:
                 pass  # it is passed over all the same
         warnings.warn(f"{self.folder / name} {done}: {flaw}", StoreWarning, stacklevel=2)
 
+    def paths(self, kind: str) -> list[Path]:
+        """Return the parts of a kind that have been read or written, in the order of their names."""
+        return [self.folder / name for name in sorted(self._whole) if name.startswith(f"{kind}-")]
+
     def scan(self, kind: str) -> pl.LazyFrame:
         """Return the rows of the parts of a kind that have been read or written, in the order of their names.
 
         Polars takes what it is given for a pattern, a home folder or a partition, unless it is told not to: a folder may be called gaps[1].
         """
-        folder = os.path.abspath(self.folder)
-        paths = [os.path.join(folder, name) for name in sorted(self._whole) if name.startswith(f"{kind}-")]
-        if not paths:
-            return pl.LazyFrame(schema=SCHEMAS[kind])
-        nameless = re.search("[\ud800-\udfff]", folder) is not None  # polars opens no name that is not in UTF-8
-        sources = [Path(path).read_bytes() for path in paths] if nameless else paths
+        parts = self.paths(kind)
+        plain = [part for part in parts if part.name not in self.wider]
+        wider = [self._scan([part]).select(list(SCHEMAS[kind])) for part in parts if part.name in self.wider]
+        frames = [*([self._scan(plain)] if plain else []), *wider] or [pl.LazyFrame(schema=SCHEMAS[kind])]
+        return frames[0] if len(frames) == 1 else pl.concat(frames)
+
+    @staticmethod
+    def _scan(parts: Sequence[Path]) -> pl.LazyFrame:
+        paths = [os.path.abspath(part) for part in parts]
+        nameless = re.search("[\ud800-\udfff]", paths[0]) is not None  # polars opens no name that is not in UTF-8
+        sources = [part.read_bytes() for part in parts] if nameless else paths
         return pl.scan_parquet(sources, glob=False, hive_partitioning=False)
 
     # Writing ---------------------------------------------------------------------------------------

@@ -1,0 +1,281 @@
+"""Tasks as a store has them written down, which this process need not know how to run.
+
+A store outlives the program that wrote it: it may hold an algorithm or a reward law of a module that is not imported, or options of another
+version of the package. Such tasks are made of stand-ins, which have names, labels and identity, and the means if they are known. What is
+stored of them can be read as any other task's; running them again is refused, with what to import.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rai_sim.algorithms.base import ALGORITHMS, Algorithm
+from rai_sim.arms.base import LAWS, Arms
+from rai_sim.engine.blocks import Block, Setting
+from rai_sim.experiment import Experiment
+from rai_sim.problem import Problem, check_delta
+from rai_sim.study.task import Task, algorithm_from_json, arms_from_json, instance_key
+
+#: Returns where the classes come from that a store's parts were made with, "my_rules.SuccElim" by name, and the package's version.
+Origins = Callable[[], Mapping[str, str]]
+#: Under this name a part's metadata tells the version of the package; no class is called so.
+VERSION = "rai_sim version"
+_LAW = re.compile(r":Problem:(\w+):")
+
+
+@dataclass(frozen=True)
+class UnknownAlgorithm(Algorithm):
+    """What stands for an algorithm that cannot be made here; each has a subclass of its own, called as the algorithm calls itself."""
+
+    remedy: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        """Nothing is to be checked."""
+
+    def __repr__(self) -> str:
+        """Return what the algorithm called itself."""
+        return type(self).__name__
+
+    def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
+        """Refuse."""
+        raise ValueError(f"algorithm {self.label} cannot be run: {self.remedy}")
+
+
+@dataclass(frozen=True, eq=False)
+class UnknownArms(Arms):
+    """What stands for a reward law that cannot be made here; means are NaN where they are not known."""
+
+    means: NDArray[np.float64]
+    stored: str
+    remedy: ClassVar[str] = ""
+
+    def kernel_law(self) -> Any:
+        """Refuse."""
+        raise ValueError(f"reward law {type(self).__name__} cannot be drawn from: {self.remedy}")
+
+    def why_not_sub_gaussian(self) -> str:
+        """Say that nothing is known."""
+        return f"the reward law {type(self).__name__} is not known here"
+
+    def _identity_parts(self) -> tuple[object, ...]:
+        return self.stored, self.remedy
+
+
+# Stand-ins are no choices of the command line.
+del ALGORITHMS[UnknownAlgorithm.__name__.lower()], LAWS[UnknownArms.__name__.lower()]
+
+
+@dataclass(frozen=True)
+class StoredProblem(Problem):
+    """A problem of unknown arms, with the gap and the identity that were stored."""
+
+    stored_gap: float = field(default=math.nan, kw_only=True, compare=False)
+    stored_key: str = field(default="", kw_only=True)
+
+    @property
+    def bottleneck_gap(self) -> float:  # type: ignore[override]  # cached there
+        """The gap that was stored, in units of reward."""
+        return self.stored_gap
+
+    def identity(self) -> str:
+        """Return a readable head and the SHA-256 that was stored."""
+        return f"{super().identity().rpartition(':')[0]}:{self.stored_key}"
+
+
+@dataclass(frozen=True, eq=False)
+class StoredExperiment(Experiment):
+    """An experiment that cannot be run here, or would give other numbers than those stored; `why_not_run` says why and what to do."""
+
+    stored: str = ""
+    why_not_run: str | None = None  # type: ignore[misc]  # there of the class
+
+    def identity(self) -> str:
+        """Return the identity that was stored."""
+        return self.stored
+
+
+def origin_of(cls: type) -> str:
+    """Return from where a class can be imported; of one of the program that was run, the program's name.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> origin_of(rai.Vanilla)
+    'rai_sim.algorithms.vanilla.Vanilla'
+    """
+    module = cls.__module__
+    if module == "__main__":
+        program = Path(getattr(sys.modules["__main__"], "__file__", None) or "a session").name
+        return f"{cls.__qualname__} of the program {program}"
+    return f"{module}.{cls.__qualname__}"
+
+
+def why_not_run(tasks: Sequence[Task]) -> str | None:
+    """Return why some of the tasks cannot be run here, and the remedy; None if all can."""
+    for task in tasks:
+        if task.experiment.why_not_run is not None:
+            return f"task {task.label} cannot be run: {task.experiment.why_not_run}"
+    return None
+
+
+def runnable(tasks: Sequence[Task]) -> list[Task]:
+    """Return the tasks that can be run here."""
+    return [task for task in tasks if task.experiment.why_not_run is None]
+
+
+class Reader:
+    """Makes tasks of the rows of a store's parts.
+
+    Parameters
+    ----------
+    instances : mapping of str to dict
+        The rows of the store's instances, by key.
+    origins : callable
+        Returns where classes come from, by their lower-case name; it is asked only if some class is not known.
+    """
+
+    def __init__(self, instances: Mapping[str, dict[str, Any]], origins: Origins) -> None:
+        """Nothing has been made yet."""
+        self._instances, self._ask = instances, origins
+        self._problems: dict[str, tuple[Problem, str]] = {}
+        self._classes: dict[tuple[type, str, str], type] = {}
+        #: What is to be done about what is not known, each once.
+        self.remedies: dict[str, int] = {}
+
+    def task(self, row: Mapping[str, Any]) -> Task:
+        """Return the task of a row; with stand-ins for what cannot be made.
+
+        Raises
+        ------
+        ValueError, TypeError, KeyError, OverflowError
+            If the row is not even good for that.
+        """
+        problem, no_problem = self._problem(row)
+        algorithm, no_algorithm = self._algorithm(row)
+        remedies = [remedy for remedy in (no_algorithm, no_problem) if remedy]
+        arguments = (problem, algorithm, check_delta(row["delta"]), int(row["seed"]), float(row["skip_error"]), row["max_pulls"])
+        experiment = Experiment(*arguments)
+        if not remedies and experiment.identity().rpartition(":")[2] != row["task"]:
+            remedies = [f"what {row['algorithm']} or its setting is was another thing when this was stored: {self._version()}"]
+        if remedies:
+            for remedy in remedies:
+                self.remedies[remedy] = self.remedies.get(remedy, 0) + 1
+            head = str(row["experiment"]).rpartition(":")[0]
+            experiment = StoredExperiment(*arguments, stored=f"{head}:{row['task']}", why_not_run="; ".join(remedies))
+        parameters = json.loads(row["parameters"])
+        if not isinstance(parameters, dict):
+            raise ValueError(f"its parameters are {row['parameters']}")
+        return Task(row["name"], experiment, parameters)
+
+    def _algorithm(self, row: Mapping[str, Any]) -> tuple[Algorithm, str]:
+        """Return the algorithm, or a stand-in and the remedy."""
+        text = str(row["algorithm_options"])
+        try:
+            return algorithm_from_json(text), ""
+        except Exception as error:  # the class may be anybody's, and what it raises too
+            label = str(row["algorithm"])
+            remedy = self._remedy("algorithm", _name_in(text, label), ALGORITHMS, error)
+            return self._stand_in(UnknownAlgorithm, label, remedy)(), remedy
+
+    def _problem(self, row: Mapping[str, Any]) -> tuple[Problem, str]:
+        """Return the problem, or a stand-in and the remedy."""
+        key = row["instance"]
+        if key not in self._problems:
+            self._problems[key] = self._made(self._instances[key], row)
+        return self._problems[key]
+
+    def _made(self, stored: Mapping[str, Any], row: Mapping[str, Any]) -> tuple[Problem, str]:
+        def named(arms: Arms) -> Arms:
+            return arms if stored["names"] is None else arms.with_names(stored["names"], stored["ids"])
+
+        try:
+            arms = named(arms_from_json(stored["law"], stored["arguments"]))
+            problem = Problem(arms, stored["clusters"], stored["required"], strict=False)
+            if instance_key(problem) == stored["instance"]:
+                return problem, ""
+            remedy = f"the reward law {stored['law']} is not what it was when this was stored: {self._version()}"
+        except Exception as error:  # as above
+            remedy = self._remedy("reward law", stored["law"], LAWS, error)
+        gap = math.nan if stored["bottleneck_gap_reward"] is None else float(stored["bottleneck_gap_reward"])
+        if gap <= 0.0:
+            raise ValueError(f"its bottleneck gap is {gap}")
+        law = _LAW.search(str(row["experiment"]))
+        cls = self._stand_in(UnknownArms, law.group(1) if law else str(stored["law"]), remedy)
+        problems = [
+            StoredProblem(named(cls(means, stored["arguments"])), stored["clusters"], stored["required"], strict=False, stored_gap=gap,
+                          stored_key=stored["instance"])
+            for means in _possible_means(stored)
+        ]  # fmt: skip
+        # Numbers called means are taken for means if they have the gap that was stored.
+        fits = [problem for problem in problems[:-1] if Problem.bottleneck_gap.func(problem) == gap]  # type: ignore[attr-defined]
+        return [*fits, problems[-1]][0], remedy
+
+    def _stand_in(self, base: type, name: str, remedy: str) -> Any:
+        """Return a subclass of a stand-in that bears a name."""
+        key = (base, name, remedy)
+        if key not in self._classes:
+            known = ALGORITHMS if base is UnknownAlgorithm else LAWS
+            before = known.get(name.lower())
+            self._classes[key] = type(name, (base,), {"remedy": remedy, "__module__": __name__})
+            del known[name.lower()]  # type: ignore[attr-defined]
+            if before is not None:
+                known[name.lower()] = before  # type: ignore[index]
+        return self._classes[key]
+
+    def _remedy(self, what: str, name: str, known: Mapping[str, type], error: Exception) -> str:
+        if name in known:
+            return f"{what} {name} is here, but not with what is stored of it ({_short(error)}): {self._version()}"
+        origin = self._origins.get(name)
+        if origin is None:
+            return f"{what} {name} is not known here: import the module that defines it before the store is opened"
+        if origin.startswith("rai_sim."):
+            return f"{what} {name} is not known here: {self._version()}"
+        return f"{what} {name} is not known here: import {origin} before the store is opened"
+
+    @cached_property
+    def _origins(self) -> Mapping[str, str]:
+        return self._ask()
+
+    def _version(self) -> str:
+        version = self._origins.get(VERSION)
+        return "use the version of rai_sim that wrote it" + (f", {version}" if version else "")
+
+
+def _name_in(options: str, label: str) -> str:
+    """Return the algorithm's lower-case name in its stored options; if there is none, in its label."""
+    try:
+        name = json.loads(options)["name"]
+        return name if isinstance(name, str) else label
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return label
+
+
+def _possible_means(stored: Mapping[str, Any]) -> list[NDArray[np.float64]]:
+    """Return what may be the means of an unknown law, the last one of NaN."""
+    n = int(stored["n_arms"])
+    found = [np.full(n, math.nan)]
+    try:
+        means = np.array(json.loads(stored["arguments"])["means"], np.float64)
+        if means.shape == (n,) and np.isfinite(means).all():
+            found.insert(0, means)
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        pass
+    for means in found:
+        means.setflags(write=False)
+    return found
+
+
+def _short(error: Exception) -> str:
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return text if len(text) <= 160 else text[:157] + "..."
