@@ -21,6 +21,7 @@ from rai_sim.arms.gaussian import Gaussian as Gaussian
 from rai_sim.arms.recorded import Recorded as Recorded
 from rai_sim.engine.streams import STREAM_VERSION as STREAM_VERSION
 from rai_sim.events import Event as Event
+from rai_sim.forks import refuse_forked_polars as _refuse_forked_polars  # noqa: F401  # from now on forks are noted
 from rai_sim.problem import Problem as Problem
 from rai_sim.problem import best_arm as best_arm
 from rai_sim.problem import coarse_ranking as coarse_ranking

@@ -266,6 +266,8 @@ def study(
         try:
             results = wanted.run(folder, n_jobs=jobs, progress=progress)
         except StudyInterrupted as error:
+            if not error.opened:
+                raise
             results, code = error.results, 130
             done, total = results.progress()
             said = f"INTERRUPTED with {done:,} of {total:,} replications in {folder}; to go on: {again}"
@@ -478,7 +480,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(str(error))
     except MemoryError as error:
         return _complain(f"not enough memory: {error}; ask for fewer --replications")
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, typer.Abort) as error:
+        reason = error.__cause__ or error.__context__ or error  # the parser makes Abort of it
+        if str(reason):  # a study's says what became of it
+            print("rai-sim:", reason, file=sys.stderr)
         return 130
     if code == 1 and words[0] in cli_parser.COMPLETION:
         return _complain(f"{words[0]}: no shell that is known was found above this process; start it from bash, zsh, fish or PowerShell")

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sys
+import time
 
 #: What the names of the threads of polars' pool begin with: "polars-0", "polars-1". The system keeps 15 characters of a name.
 _POOL_THREAD = re.compile(re.escape(f"{os.environ.get('POLARS_THREAD_NAME', 'polars')}-"[:15]) + r"\d*")
+#: Seconds in which a thread that was just made has its name.
+_NAMING = 0.5
 
 
 class _Here:
@@ -66,7 +69,10 @@ def _has_pool() -> bool:
     import polars as pl
 
     pl.thread_pool_size()  # makes the pool where there is none, without waiting for it
-    return any(_POOL_THREAD.fullmatch(name) for name in _thread_names())
+    deadline = time.monotonic() + _NAMING
+    while not (found := any(_POOL_THREAD.fullmatch(name) for name in _thread_names())) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return found
 
 
 def _thread_names() -> list[str]:

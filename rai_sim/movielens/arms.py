@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rai_sim.arms.bernoulli import Bernoulli
 from rai_sim.arms.categorical import Categorical
 from rai_sim.checks import check_count
+from rai_sim.forks import refuse_forked_polars
 from rai_sim.movielens.files import MovieLensError, MovieLensWarning, file_at, files_of
 from rai_sim.movielens.forms import find_ratings, find_titles
 from rai_sim.movielens.reading import LEAST, MOST, read_ratings, read_titles, rows_of
@@ -117,6 +118,7 @@ def counts(path: str | os.PathLike[str], top: int = 50) -> Counts:
     >>> table.ids, table.half_stars, table.ratings, table.extremes
     ((7,), array([9]), array([[2]]), (4, 9))
     """
+    refuse_forked_polars("movielens.counts")
     n = check_count("top", top, 1)
     with files_of(Path(path)) as (files, named):
         file, form = find_ratings(os.fspath(path), files, named)
@@ -179,6 +181,7 @@ def load_means(path: str | os.PathLike[str], top: int | None = None) -> Bernoull
     >>> arms.ids, arms.means
     ((3, 7), array([0.5, 0.8]))
     """
+    refuse_forked_polars("movielens.load_means")
     name = os.fspath(path)
     frame = _table(Path(path))
     column = "mean" if "mean" in frame.columns else "mean_stars"

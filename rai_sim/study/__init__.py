@@ -3,7 +3,7 @@
 from rai_sim.study.data import StudyData as StudyData
 from rai_sim.study.grid import Study as Study
 from rai_sim.study.grid import StudyFailed as StudyFailed
-from rai_sim.study.grid import StudyInterrupted as StudyInterrupted
+from rai_sim.study.results import StudyInterrupted as StudyInterrupted
 from rai_sim.study.results import StudyResults as StudyResults
 from rai_sim.study.results import open_study as open_study
 from rai_sim.study.store import StoreError as StoreError

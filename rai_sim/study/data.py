@@ -6,7 +6,7 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from rai_sim.engine.blocks import Block, part_of
 from rai_sim.engine.history import no_history
 from rai_sim.engine.streams import STREAM_VERSION
+from rai_sim.forks import refuse_forked_polars
 from rai_sim.problem import Problem
 from rai_sim.provenance import now
 from rai_sim.study.aggregate import Aggregate, aggregates_of
@@ -55,11 +56,24 @@ class StudyData:
         A number of replications at which sums must be known.
     looks : bool, default False
         Whether they must also be known at the looks of `rai_sim.study.stopping`.
+    heed : callable, optional
+        As in `Store`, while the store is opened.
+
+    Raises
+    ------
+    StoreError
+        As `Store` does.
+    RuntimeError
+        In a forked process in which polars would wait for ever (`rai_sim.forks`).
     """
 
-    def __init__(self, folder: str | os.PathLike[str], keep: str | None = None, cut: int | None = None, looks: bool = False) -> None:
+    def __init__(
+        self, folder: str | os.PathLike[str], keep: str | None = None, cut: int | None = None, looks: bool = False,
+        heed: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
         """Open the store and read it."""
-        self.store = Store(folder, keep)
+        refuse_forked_polars("a study's store")
+        self.store = Store(folder, keep, heed)
         self.ledger = Ledger(cut, looks)
         #: Whether some row stands in two parts, as it may where the system has no locks.
         self.duplicates = False
@@ -71,6 +85,7 @@ class StudyData:
             self._read_new()
         else:
             self.refresh()
+        self.store.heed = lambda: None
 
     def refresh(self) -> None:
         """Read what has been written since."""

@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rai_sim import html_tables
@@ -16,8 +17,9 @@ from rai_sim.simulate import checked_experiment
 from rai_sim.study import tables
 from rai_sim.study.aggregate import Aggregate
 from rai_sim.study.data import StudyData
+from rai_sim.study.interrupts import Interrupts
 from rai_sim.study.ledger import Pieces
-from rai_sim.study.results import StudyResults
+from rai_sim.study.results import StudyInterrupted, StudyResults, open_results
 from rai_sim.study.run import StudyRun
 from rai_sim.study.stopping import Verdict, follow
 from rai_sim.study.store import KEEPS
@@ -28,17 +30,6 @@ from rai_sim.study.task import Task
 _REPLICATIONS, _MOST_REPLICATIONS = 1000, 10**8
 #: A finer precision would need more than 10^11 replications.
 _LEAST_PRECISION = 1e-6
-
-
-class StudyInterrupted(KeyboardInterrupt):
-    """Ctrl-C or SIGTERM during `Study.run`; `.results` holds what is in the store, which is all that was finished."""
-
-    def __init__(self, results: StudyResults) -> None:
-        """Keep the results."""
-        done, wanted = results.progress()
-        super().__init__(f"interrupted with {done:,} of {wanted:,} replications in {results.folder}; the same study run into the "
-                         "same folder goes on from there")
-        self.results = results
 
 
 class StudyFailed(RuntimeError):
@@ -270,6 +261,8 @@ class Study:
             An OSError: the folder cannot be used, or the disk is full. What was written before stays readable.
         StudyInterrupted
             A KeyboardInterrupt: on Ctrl-C or SIGTERM, after all finished blocks are written.
+        RuntimeError
+            In a process forked from one that has used polars, which cannot be used then: start processes with "spawn" or "forkserver".
         StudyFailed
             If tasks cannot be run, after all others have been.
 
@@ -288,12 +281,23 @@ class Study:
         check_progress(progress)
         if (flaw := why_not_run(self.tasks)) is not None:
             raise ValueError(flaw)
-        data = StudyData(folder, self.keep, self._limit, self.precision is not None)
-        run = StudyRun(self, data, n_jobs, progress)
-        run.run()
-        results = StudyResults(data, self)
-        if run.interrupts.asked and len(results.unfinished()) > len(run.failures):
-            raise StudyInterrupted(results)
+        place = Path(folder)
+        run: StudyRun | None = None
+        with Interrupts() as interrupts:
+            try:
+                with interrupts.held():  # polars would turn Ctrl-C into errors of other kinds
+                    data = StudyData(place, self.keep, self._limit, self.precision is not None, interrupts.heed)
+                    run = StudyRun(self, data, n_jobs, progress, interrupts)
+                run.run()
+            except KeyboardInterrupt:
+                if run is None:
+                    raise StudyInterrupted(place, None, self) from None
+                interrupts.asked = True
+            with interrupts.held():
+                results = StudyResults(data, self)
+                unfinished = len(results.unfinished()) > len(run.failures)
+        if interrupts.asked and unfinished:
+            raise StudyInterrupted(place, results, self)
         if run.failures:
             raise StudyFailed(results, {self.tasks[at]: error for at, error in run.failures.items()})
         return results
@@ -305,6 +309,8 @@ class Study:
         ------
         StoreError
             If the folder is no store.
+        StudyInterrupted
+            On Ctrl-C.
 
         Examples
         --------
@@ -316,7 +322,7 @@ class Study:
         >>> large.results(folder).progress()
         (5, 20)
         """
-        return StudyResults(StudyData(folder, None, self._limit, self.precision is not None), self)
+        return open_results(Path(folder), self, self._limit, self.precision is not None)
 
 
 def _named(problems: Iterable[Problem]) -> dict[str, Problem]:

@@ -13,7 +13,12 @@ from typing import Any
 class Interrupts:
     """While entered, the first SIGINT or SIGTERM only sets `asked`; a second one raises KeyboardInterrupt, unless it is `held`.
 
-    Outside the main thread, which alone gets signals, it does nothing.
+    Outside the main thread, which alone gets signals, it does nothing. It may be entered again while it is.
+
+    Parameters
+    ----------
+    *signals : int
+        The signals; SIGINT and SIGTERM if none is given.
 
     Examples
     --------
@@ -25,16 +30,19 @@ class Interrupts:
     True
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *signals: int) -> None:
         """Nothing was asked yet."""
         self.asked = False
         self._held = False
+        self._signals = signals or (signal.SIGINT, signal.SIGTERM)
+        self._depth = 0
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Interrupts:
         """Take the signals over."""
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
+        self._depth += 1
+        if self._depth == 1 and threading.current_thread() is threading.main_thread():
+            for number in self._signals:
                 if signal.getsignal(number) is not None:  # else it was not set from Python and could not be given back
                     self._before[number] = signal.signal(number, self._note)
         return self
@@ -42,6 +50,11 @@ class Interrupts:
     def _note(self, number: int, frame: FrameType | None) -> None:
         again, self.asked = self.asked, True
         if again and not self._held:
+            raise KeyboardInterrupt
+
+    def heed(self) -> None:
+        """Raise KeyboardInterrupt if a signal has come: for places where nothing can be lost."""
+        if self.asked:
             raise KeyboardInterrupt
 
     @contextmanager
@@ -64,6 +77,9 @@ class Interrupts:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Give the signals back."""
+        self._depth -= 1
+        if self._depth:
+            return
         for number, handler in self._before.items():
             signal.signal(number, handler)
         self._before = {}

@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import os
+import signal
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,10 +18,12 @@ from numpy.typing import NDArray
 
 from rai_sim import bounds, html_tables
 from rai_sim.checks import check_count, check_workers
+from rai_sim.forks import refuse_forked_polars
 from rai_sim.result import Result
 from rai_sim.study import tables
 from rai_sim.study.aggregate import NOTHING, bin_edges
 from rai_sim.study.data import StudyData
+from rai_sim.study.interrupts import Interrupts
 from rai_sim.study.selection import select_tasks
 from rai_sim.study.stopping import Verdict
 from rai_sim.study.store import StoreWarning
@@ -36,6 +39,31 @@ if TYPE_CHECKING:
 
 def _quantile_name(share: float) -> str:
     return f"pulls_q{round(100 * share):02d}" if share < 1.0 else "pulls_most"
+
+
+class StudyInterrupted(KeyboardInterrupt):
+    """Ctrl-C or SIGTERM during `Study.run`; `.results` holds what is in the store, which is all that was finished.
+
+    Ctrl-C while a store is opened is one too, in `Study.results` and `open_study` as well.
+    """
+
+    def __init__(self, folder: Path, results: StudyResults | None, study: Study | None) -> None:
+        """Keep the results; None if the store was still being opened."""
+        if results is None:
+            said = f"interrupted while {folder} was opened; nothing in it has changed: do the same again"
+        else:
+            done, wanted = results.progress()
+            said = (f"interrupted with {done:,} of {wanted:,} replications in {folder}; the same study run into the "
+                    "same folder goes on from there")
+        super().__init__(said)
+        self.opened, self._folder, self._results, self._study = results is not None, folder, results, study
+
+    @property
+    def results(self) -> StudyResults:
+        """What is in the store, which is opened now if it was not."""
+        if self._results is None:
+            self._results = open_study(self._folder) if self._study is None else self._study.results(self._folder)
+        return self._results
 
 
 #: Columns of `StudyResults.summary`: first what one looks for, last the hash.
@@ -226,6 +254,7 @@ class StudyResults:
         ...     study.run(folder).summary()["pulls_mean"].to_list()
         [10370.0]
         """
+        refuse_forked_polars("StudyResults.summary")
         verdicts = [self._verdict(task) for task in self.tasks]
         rows = [self._summary_of(task, verdict) for task, verdict in zip(self.tasks, verdicts, strict=True)]
         longer = [row for verdict, row in zip(verdicts, rows, strict=True) if row["replications"] > verdict.replications]
@@ -282,6 +311,7 @@ class StudyResults:
         >>> results.rows().filter(finished=True).select("replication", "correct").collect().shape
         (5, 2)
         """
+        refuse_forked_polars("StudyResults.rows")
         if not self.keeps_rows:
             raise ValueError(f"store {self.folder} keeps aggregates only; run the study with keep='replications' to have rows")
         named = [(task.key, task.instance, task.experiment.algorithm.label, task.experiment.delta, self._verdict(task).replications)
@@ -372,6 +402,8 @@ class StudyResults:
             try:
                 record = json.loads(path.read_text(encoding="utf-8"))
                 records.append(record | {"started": str(record["started"]), "run": str(record["run"])})
+            except FileNotFoundError:
+                continue  # its name is gone by now
             except (OSError, ValueError, KeyError, TypeError, RecursionError):
                 warnings.warn(f"{path} is passed over: it is no record of a run", StoreWarning, stacklevel=2)
         return sorted(records, key=lambda record: (record["started"], record["run"]))
@@ -433,6 +465,7 @@ class StudyResults:
         >>> print(results.verify(3))
         3 stored replications were run again: all are the same to the bit
         """
+        refuse_forked_polars("StudyResults.verify")
         sample, n_jobs = check_count("sample", sample, 1), check_workers(n_jobs)
         tasks, flaw = runnable(self.tasks), why_not_run(self.tasks)
         if flaw is not None and not tasks:
@@ -454,6 +487,10 @@ def open_study(folder: str | os.PathLike[str]) -> StudyResults:
     ------
     StoreError
         If the folder is no store.
+    StudyInterrupted
+        On Ctrl-C.
+    RuntimeError
+        In a process forked from one that has used polars, which cannot be used then.
 
     Examples
     --------
@@ -465,4 +502,15 @@ def open_study(folder: str | os.PathLike[str]) -> StudyResults:
     ...     print(rai.open_study(folder).summary().select("algorithm", "replications").rows())
     [('Vanilla(merging=True)', 10), ('Butterscotch(merging=True)', 10)]
     """
-    return StudyResults(StudyData(folder), None)
+    return open_results(Path(folder), None)
+
+
+def open_results(folder: Path, study: Study | None, cut: int | None = None, looks: bool = False) -> StudyResults:
+    """Return what a folder holds of a study, or all of it; `cut` and `looks` as in `StudyData`. Ctrl-C is StudyInterrupted."""
+    with Interrupts(signal.SIGINT) as interrupts, interrupts.held():  # held: polars would turn it into errors of other kinds
+        try:
+            results = StudyResults(StudyData(folder, None, cut, looks, interrupts.heed), study)
+            interrupts.heed()
+        except KeyboardInterrupt:
+            raise StudyInterrupted(folder, None, study) from None
+    return results

@@ -206,14 +206,16 @@ class StudyRun:
         Workers, as in `rai_sim.simulate`.
     progress : bool or None
         Whether to show a bar.
+    interrupts : Interrupts
+        Entered: tells whether to stop.
     """
 
-    def __init__(self, study: Study, data: StudyData, n_jobs: int | None, progress: bool | None) -> None:
+    def __init__(self, study: Study, data: StudyData, n_jobs: int | None, progress: bool | None, interrupts: Interrupts) -> None:
         """Write down what is to be run."""
         self.study, self.data, self.n_jobs = study, data, n_jobs
         self.workers = effective_workers(n_jobs)
         self.failures: dict[int, Exception] = {}
-        self.interrupts = Interrupts()
+        self.interrupts = interrupts
         self._pending: deque[Unit] = deque()
         self._outcomes: deque[list[Outcome]] = deque()
         self._rows: list[Rows] = []
@@ -250,23 +252,24 @@ class StudyRun:
         """Run everything that is missing, or what can be before Ctrl-C; `interrupts.asked` tells."""
         status = "failed"
         try:
-            with self.interrupts:
-                try:
-                    while self._plan():
-                        self._wave()
-                except KeyboardInterrupt:  # a second one, or one that reached a worker
-                    self.interrupts.asked = True
-                finally:  # whatever happened, what was finished is written
-                    with self.interrupts.held():
-                        self._take_all()
-                        self._flush()
+            try:
+                while self._plan():
+                    self._wave()
+            except KeyboardInterrupt:  # a second one, or one that reached a worker
+                self.interrupts.asked = True
+            finally:  # whatever happened, what was finished is written
+                with self.interrupts.held():
+                    self._take_all()
+                    self._flush()
+            with self.interrupts.held():
                 self._show()
             status = "interrupted" if self.interrupts.asked else "failed" if self.failures else "finished"
         finally:
-            self._progress.close()
-            self._record |= {"status": status, "ended": now()}
-            self._record["failures"] = {self.study.tasks[at].label: str(error) for at, error in self.failures.items()}
-            self._write_record()
+            with self.interrupts.held():
+                self._progress.close()
+                self._record |= {"status": status, "ended": now()}
+                self._record["failures"] = {self.study.tasks[at].label: str(error) for at, error in self.failures.items()}
+                self._write_record()
 
     # Planning --------------------------------------------------------------------------------------
 

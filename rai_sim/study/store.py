@@ -8,12 +8,14 @@ when the store is open for writing, passed over otherwise, with a warning either
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import io
 import json
 import os
 import re
+import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,6 +51,8 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     },
 }  # fmt: skip
 _PART = re.compile(rf"({'|'.join(SCHEMAS)})-([0-9a-f]{{40}})\.parquet")
+#: Seconds between two looks whether another process still has the lock.
+_PATIENCE = 0.005
 _ASIDE = ".set-aside"
 _NEWER = "it was written by a newer version of rai_sim"
 
@@ -78,6 +82,8 @@ class Store:
         The folder.
     keep : {"replications", "aggregates"} or None
         What to keep, if the store is to be written to; it is created where there is none. With None it is opened for reading alone.
+    heed : callable, optional
+        Called between parts that are read, and while another process has the lock; it may raise to end that.
 
     Raises
     ------
@@ -85,9 +91,10 @@ class Store:
         If there is no store to read, the folder cannot be written to, holds something else, or keeps something else.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], keep: str | None = None) -> None:
+    def __init__(self, folder: str | os.PathLike[str], keep: str | None = None, heed: Callable[[], None] = lambda: None) -> None:
         """Open the folder."""
         self.folder = Path(folder)
+        self.heed = heed
         self.writable = keep is not None
         self._seen: set[str] = set()  # names that have been looked at, whole or not
         self._whole: set[str] = set()
@@ -151,6 +158,7 @@ class Store:
         except OSError as error:
             raise self._cannot("be read", error) from error
         for name in names:
+            self.heed()
             # Who holds the lock knows that nobody is writing: a temporary file is what a process that died has left.
             if not (name.endswith(".parquet") or (self._lock is not None and name.endswith(TEMPORARY))):
                 continue
@@ -251,9 +259,7 @@ class Store:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other processes of this machine from writing; the system lets go when this one dies. May be nested."""
-        try:
-            import fcntl
-        except ImportError:  # a system without: then rows may be written twice, and are read once
+        if importlib.util.find_spec("fcntl") is None:  # a system without: then rows may be written twice, and are read once
             yield
             return
         if self._lock is not None:
@@ -264,15 +270,26 @@ class Store:
         except OSError as error:
             raise self._cannot("be written to", error) from error
         try:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX)
+            if self._take(handle):
                 self._lock = handle
-            except OSError:
-                pass  # a network folder without locks
             yield
         finally:
             self._lock = None
             os.close(handle)
+
+    def _take(self, handle: int) -> bool:
+        """Wait for the lock; return False on a network folder without locks."""
+        import fcntl
+
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return True
+            except BlockingIOError:  # another process is writing; asking again, not waiting, lets Ctrl-C end it
+                self.heed()
+                time.sleep(_PATIENCE)
+            except OSError:
+                return False
 
     def write(self, kind: str, frame: pl.DataFrame, about: dict[str, str]) -> None:
         """Write a part, unless it is there already; `about` goes into the file's metadata."""

@@ -84,7 +84,7 @@ class StoredProblem(Problem):
     stored_key: str = field(default="", kw_only=True)
 
     @property
-    def bottleneck_gap(self) -> float:  # type: ignore[override]  # cached there
+    def bottleneck_gap(self) -> float:  # cached there
         """The gap that was stored, in units of reward."""
         return self.stored_gap
 
@@ -225,12 +225,12 @@ class Reader:
         """Return a subclass of a stand-in that bears a name."""
         key = (base, name, remedy)
         if key not in self._classes:
-            known = ALGORITHMS if base is UnknownAlgorithm else LAWS
+            known: dict[str, Any] = ALGORITHMS if base is UnknownAlgorithm else LAWS  # type: ignore[assignment]  # of two kinds of classes
             before = known.get(name.lower())
             self._classes[key] = type(name, (base,), {"remedy": remedy, "__module__": __name__})
-            del known[name.lower()]  # type: ignore[attr-defined]
+            del known[name.lower()]
             if before is not None:
-                known[name.lower()] = before  # type: ignore[index]
+                known[name.lower()] = before
         return self._classes[key]
 
     def _remedy(self, what: str, name: str, known: Mapping[str, type], error: Exception) -> str:
