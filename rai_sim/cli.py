@@ -359,7 +359,7 @@ def plot(
     chosen = cli_figures.parse_select(select or [])
     import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is read
 
-    with cli_study.warnings_in_a_line():
+    with cli_study.warnings_in_a_line(), cli_study.interrupts_in_a_line():
         results, _ = cli_figures.study_at(study, store)
         cli_figures.check_apart(folder, study, results.folder)
         for line in cli_figures.write_figures(cli_figures.selected(results, chosen), folder, kind, everything):
@@ -388,7 +388,7 @@ def report(
     import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is read
     from rai_sim.report import write_report
 
-    with cli_study.warnings_in_a_line():
+    with cli_study.warnings_in_a_line(), cli_study.interrupts_in_a_line():
         results, definition = cli_figures.study_at(study, store)
         cli_figures.check_apart(path, study, results.folder)
         named = cli_figures.beside(study, "").name if title is None else title
@@ -480,10 +480,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(str(error))
     except MemoryError as error:
         return _complain(f"not enough memory: {error}; ask for fewer --replications")
-    except (KeyboardInterrupt, typer.Abort) as error:
-        reason = error.__cause__ or error.__context__ or error  # the parser makes Abort of it
-        if str(reason):  # a study's says what became of it
-            print("rai-sim:", reason, file=sys.stderr)
+    except (KeyboardInterrupt, typer.Abort):
         return 130
     if code == 1 and words[0] in cli_parser.COMPLETION:
         return _complain(f"{words[0]}: no shell that is known was found above this process; start it from bash, zsh, fish or PowerShell")

@@ -96,12 +96,13 @@ def warnings_in_a_line() -> Iterator[None]:
 
 
 @contextmanager
-def interrupts_in_a_line(again: str) -> Iterator[None]:
+def interrupts_in_a_line(again: str | None = None) -> Iterator[None]:
     """After Ctrl-C while nothing runs (folders are read, tables are made) say how to go on, too."""
     try:
         yield
-    except KeyboardInterrupt:
-        print("rai-sim: INTERRUPTED; to go on:", again, file=sys.stderr)
+    except KeyboardInterrupt as error:
+        told = f"rai-sim: {str(error) or 'INTERRUPTED'}" if again is None else f"rai-sim: INTERRUPTED; to go on: {again}"
+        print(told, file=sys.stderr)
         raise typer.Exit(130) from None
 
 

@@ -225,7 +225,7 @@ class Reader:
         """Return a subclass of a stand-in that bears a name."""
         key = (base, name, remedy)
         if key not in self._classes:
-            known: dict[str, Any] = ALGORITHMS if base is UnknownAlgorithm else LAWS  # type: ignore[assignment]  # of two kinds of classes
+            known: dict[str, Any] = ALGORITHMS if base is UnknownAlgorithm else LAWS
             before = known.get(name.lower())
             self._classes[key] = type(name, (base,), {"remedy": remedy, "__module__": __name__})
             del known[name.lower()]
