@@ -45,6 +45,7 @@ from rai_sim.cli_parsing import (
 from rai_sim.cli_problem import build_problem, law_options, takes_problem
 from rai_sim.files import is_own_output
 from rai_sim.problem import Problem, check_delta
+from rai_sim.progress import command_line
 from rai_sim.result import Result
 from rai_sim.simulate import SimulationInterrupted, simulate
 
@@ -107,7 +108,7 @@ def _names(text: str, known: Sequence[str], metavar: str = "NAME", **more: Any) 
 
 
 _ALGORITHMS = f"repeatable; default {', '.join(_VARIANTS)}; known, with defaults: {describe_algorithms()}"
-_PROGRESS = typer.Option("--progress/--no-progress", help="progress bars; default: on a terminal")
+_PROGRESS = typer.Option("--progress/--no-progress", help="progress: bars, in a log lines; default: on a terminal, in a log from 30 s on")
 Delta = Annotated[float, _real("error probability, in (0, 1)")]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON document instead of a table")]
 
@@ -463,7 +464,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     entry.print_anything()
     try:
         entry.interrupts_are_raised()
-        with _warnings_in_a_line():
+        with _warnings_in_a_line(), command_line():
             command, width = typer.main.get_command(app), cli_parser.help_width()
             code = command.main(args=words, prog_name="rai-sim", standalone_mode=False, terminal_width=width)
     except cli_parser.UsageError as error:

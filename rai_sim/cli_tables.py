@@ -183,6 +183,9 @@ class RunTable:
         legend = "lower bound: Theorem 1, of the mean, asymptotic (delta -> 0)"
         if any(summary.upper_bound is not None for summary in self._summaries):
             legend += f"; upper bound: with probability {1.0 - self._delta:g}"
+        compiling = sum(summary.compile_seconds for summary in self._summaries)
+        if compiling:
+            legend += f"; seconds: without {compiling:.0f} s of compiling kernels"
         said = [f"WARNING: {summary.algorithm}: {text}" for summary in self._summaries for text in summary.warnings]
         return "\n".join(["", legend, *said, *self._columns.left_out("a pipe or --json has all"), *notes])
 

@@ -56,7 +56,9 @@ class Result:
     representatives : (R, sum of required) int32
         The caller's arm indices, grouped by cluster, best cluster first; -1 where not finished.
     seconds : float
-        Wall time spent, added up by merges.
+        Wall time spent, compiling kernels left out, added up by merges.
+    compile_seconds : float
+        Wall time spent compiling kernels in this process, added up by merges; 0 where they were on disk.
 
     Raises
     ------
@@ -83,6 +85,7 @@ class Result:
     finished: NDArray[np.bool_]
     representatives: NDArray[np.int32]
     seconds: float = 0.0
+    compile_seconds: float = 0.0
 
     def __post_init__(self) -> None:
         """Join ranges, protect the arrays and check that they fit."""
@@ -182,7 +185,8 @@ class Result:
             return np.concatenate([getattr(part, name)[row : row + b - a] for a, b, part, row in pieces])
 
         columns = {name: column(name) for name in _COLUMNS}
-        return cls(parts[0].experiment, ranges, **columns, seconds=sum(part.seconds for part in parts))
+        times = {name: sum(getattr(part, name) for part in parts) for name in ("seconds", "compile_seconds")}
+        return cls(parts[0].experiment, ranges, **columns, **times)
 
     def __add__(self, other: Result) -> Result:
         """Merge disjoint replications of one experiment."""

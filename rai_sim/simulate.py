@@ -6,7 +6,7 @@ import itertools
 import math
 import time
 from collections.abc import Generator, Iterator
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -15,9 +15,11 @@ import numpy as np
 
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.checks import check_count, check_int, check_progress, check_workers
+from rai_sim.compilation import compile_seconds
 from rai_sim.engine.blocks import Block, part_of
 from rai_sim.engine.faults import KernelStopped
 from rai_sim.problem import Problem, check_delta
+from rai_sim.progress import Bar
 from rai_sim.result import Experiment, Result
 from rai_sim.workers import block_for, effective_workers, run_into, share_memory, spread
 
@@ -76,7 +78,8 @@ def simulate(
         Workers: 1 runs in the caller's thread, -1 uses every core; None takes what `joblib.parallel_config` says. Workers are threads
         unless a joblib backend ("loky", "dask", "ray") is configured; kernels release the GIL.
     progress : bool or None, default False
-        Show a progress bar; None shows it on a terminal only.
+        Show a progress bar on the error stream, and what kernels are being compiled; where that is no terminal and no notebook, a line
+        every 30 s. None shows them on a terminal or in a notebook only.
     skip_error : float, default 1e-12
         Bound, a replication, on the total-variation distance between the law of (pulls, rounds, outputs) that is simulated and the
         law of pull-by-pull simulation. 0 skips only what is certain, at some cost in time. At most 1e-3.
@@ -120,7 +123,7 @@ def simulate(
     size = None if block_size is None else check_count("block_size", block_size, 1)
     run = _Run(experiment, first, count, size, check_workers(n_jobs))
     check_progress(progress)
-    with _progress_bar(count, progress) as bar:
+    with Bar(count, progress, experiment.algorithm.label) as bar:
         try:
             with closing(run.blocks()) as blocks:  # so that workers have stopped before their results are collected
                 for done in blocks:
@@ -174,6 +177,7 @@ class _Run:
     block_size: int | None
     n_jobs: int | None
     started: float = field(default_factory=time.perf_counter)
+    compiled_before: float = field(default_factory=compile_seconds)
     done: list[tuple[int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -192,9 +196,9 @@ class _Run:
         # Alone, every block runs here. With workers, the first ones do: they compile what is missing once, and tell a replication's time.
         while start < self.count and (self.n_jobs == 1 or (self.count - start) * each <= _WORTH_WORKERS):
             stop = min(start + size, self.count)
-            began = time.perf_counter()
+            began, compiled = time.perf_counter(), compile_seconds()
             finished = self._run_part((start, stop))
-            seconds = time.perf_counter() - began
+            seconds = time.perf_counter() - began - (compile_seconds() - compiled)
             yield finished
             size = self.block_size or next_size(stop - start, seconds)
             if self.n_jobs != 1 and len(self.done) == 1:
@@ -251,9 +255,11 @@ class _Run:
         else:
             arrays = [np.concatenate([array[a:b] for a, b in ranges]) for array in self.out[:5]]
         pulls, rounds, correct, finished, representatives = arrays
+        compiling = compile_seconds() - self.compiled_before
+        seconds = max(time.perf_counter() - self.started - compiling, 0.0)
         return Result(
             experiment=self.experiment, ranges=tuple((self.first + a, self.first + b) for a, b in ranges), pulls=pulls, rounds=rounds,
-            correct=correct, finished=finished, representatives=representatives, seconds=time.perf_counter() - self.started,
+            correct=correct, finished=finished, representatives=representatives, seconds=seconds, compile_seconds=compiling,
         )  # fmt: skip
 
 
@@ -280,20 +286,6 @@ def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             joined.append((start, stop))
     return joined
-
-
-class _Silent:
-    def update(self, count: int) -> None:
-        """Show nothing."""
-
-
-def _progress_bar(total: int, progress: bool | None) -> AbstractContextManager[Any]:
-    if progress is False:
-        return nullcontext(_Silent())
-    from tqdm.auto import tqdm  # here: most calls show no bar, and a notebook bar is slow to import
-
-    bar: AbstractContextManager[Any] = tqdm(total=total, unit="replication", unit_scale=True, disable=None if progress is None else False)
-    return bar
 
 
 def _check_delta(delta: float) -> float:

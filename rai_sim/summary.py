@@ -63,8 +63,8 @@ class Summary:
         for, those that were named most often; None without names.
     unguarded : str or None
         Why neither guarantees nor bounds hold for these arms; None if they do.
-    seconds : float
-        Wall time spent.
+    seconds, compile_seconds : float
+        Wall time spent on replications, and before them on compiling kernels that were not on disk.
     """
 
     algorithm: str
@@ -89,6 +89,7 @@ class Summary:
     named: dict[int, list[str]] | None
     unguarded: str | None
     seconds: float
+    compile_seconds: float = 0.0
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -156,7 +157,8 @@ class Summary:
                                    f"probability {1 - self.delta:g}; {above} took more)")
         if self.named is not None:
             rows["named most often"] = "; ".join(f"cluster {cluster}: {_few_names(names)}" for cluster, names in self.named.items())
-        return rows | {"time": f"{self.seconds:.3g} s"}
+        compiled = f", and {self.compile_seconds:.3g} s compiling" if self.compile_seconds else ""
+        return rows | {"time": f"{self.seconds:.3g} s{compiled}"}
 
     def _repr_html_(self) -> str:
         """Return the summary as a table, for notebooks."""
@@ -204,6 +206,7 @@ def summarise(result: Result) -> Summary:
         named=_most_named(result) if problem.arms.names is not None else None,
         unguarded=problem.arms.why_not_sub_gaussian(),
         seconds=result.seconds,
+        compile_seconds=result.compile_seconds,
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rai_sim.arms.base import Arms
+from rai_sim.compilation import about_to_run
 from rai_sim.engine.blocks import Block, Setting, new_block
 from rai_sim.engine.faults import MOST_PULLS, NONE, raise_fault
 from rai_sim.engine.streams import stream_key
@@ -36,6 +37,7 @@ def run_into(experiment: Experiment, first: int, block: Block) -> None:
     KernelStopped
         If SIGINT or SIGTERM came and its handler raised nothing here; some rows are finished.
     """
+    about_to_run(experiment)
     with running(block.history.stop):
         experiment.algorithm.run_block(kernel_law(experiment.problem.arms), _setting(experiment), first, block)
     if block.fault[0] != NONE:
