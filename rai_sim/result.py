@@ -185,8 +185,8 @@ class Result:
             return np.concatenate([getattr(part, name)[row : row + b - a] for a, b, part, row in pieces])
 
         columns = {name: column(name) for name in _COLUMNS}
-        times = {name: sum(getattr(part, name) for part in parts) for name in ("seconds", "compile_seconds")}
-        return cls(parts[0].experiment, ranges, **columns, **times)
+        return cls(parts[0].experiment, ranges, **columns, seconds=sum(part.seconds for part in parts),
+                   compile_seconds=sum(part.compile_seconds for part in parts))
 
     def __add__(self, other: Result) -> Result:
         """Merge disjoint replications of one experiment."""

@@ -28,6 +28,7 @@ from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
+from kills import kill
 from mutants import LENGTHENED_LUCB, LENGTHENED_SKIP, mismatches_of_mutant, mutant, pulls_of_mutant
 from replay import (
     KINDS,
@@ -61,17 +62,18 @@ SEED = 20240819
 
 @dataclass(frozen=True)
 class Size:
-    """How much is drawn: replays an algorithm, runs a comparison, draws a sampler."""
+    """How much is drawn: replays an algorithm, runs a comparison, draws a sampler; and kills of studies."""
 
     replays: int
     whole_law: int
     mean_twins: int
     error_runs: int
     draws: int
+    kills: int
 
 
-FULL = Size(replays=4_000, whole_law=20_000, mean_twins=300, error_runs=5_000, draws=4_000_000)
-QUICK = Size(replays=400, whole_law=2_000, mean_twins=40, error_runs=1_000, draws=200_000)
+FULL = Size(replays=4_000, whole_law=20_000, mean_twins=300, error_runs=5_000, draws=4_000_000, kills=200)
+QUICK = Size(replays=400, whole_law=2_000, mean_twins=40, error_runs=1_000, draws=200_000, kills=20)
 
 
 class Verdict(NamedTuple):
@@ -546,6 +548,18 @@ def _in_fresh_process(code: str, *arguments: str) -> list[str]:
 
 
 # ---------------------------------------------------------------------------------------------------
+# Studies that are killed and gone on with
+# ---------------------------------------------------------------------------------------------------
+
+
+def kills(keep: str, size: Size, pool: Executor, jobs: int) -> Verdict:
+    """No replication is lost or doubled, no part set aside, and in the end all is as if nobody had killed the study: 100 rounds a store."""
+    found = kill(size.kills // 2, keep, SEED, to_each=min(50, size.kills // 2))
+    detail = f"{found.advances} rounds got on, {found.unfinished} files left unfinished; " + ("; ".join(found.faults[:3]) or "no fault")
+    return Verdict(f"{found.rounds} rounds of kills, {keep}", not found.faults and found.advances >= found.rounds // 10, detail)
+
+
+# ---------------------------------------------------------------------------------------------------
 # All of them
 # ---------------------------------------------------------------------------------------------------
 
@@ -568,6 +582,7 @@ CHECKS: dict[str, list[Check]] = {
     "error": [*(partial(error_rate, case) for case in ERRORS), erring_rule],
     "sampler": samplers(),
     "size": [aggregates_in_bounded_memory, many_ratings],
+    "kills": [partial(kills, keep) for keep in ("replications", "aggregates")],
 }
 
 

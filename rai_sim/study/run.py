@@ -11,13 +11,15 @@ import os
 import secrets
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rai_sim.compilation import compile_seconds
 from rai_sim.engine.blocks import Block, copy_of, part_of
 from rai_sim.engine.faults import KernelStopped
 from rai_sim.experiment import Experiment
@@ -27,6 +29,7 @@ from rai_sim.study.data import Rows, StudyData, note
 from rai_sim.study.interrupts import Interrupts
 from rai_sim.study.ledger import Ledger, Pieces
 from rai_sim.study.progress import Progress
+from rai_sim.study.stopping import FIRST_LOOK, TO_A_DOUBLING
 from rai_sim.workers import block_for, effective_workers, run_into, share_memory, spread
 
 if TYPE_CHECKING:
@@ -36,6 +39,10 @@ if TYPE_CHECKING:
 _JOB_SECONDS = 0.2
 #: What a task is taken to need, a replication, until one was run.
 _GUESS = 1e-5
+#: Of each task so many replications come first where progress is shown, unless there are more pieces of work than the second number.
+_PILOT, _MOST_PILOTS = 16, 2000
+#: Half-width of a 95 % interval in standard errors, for estimates.
+_NORMAL = 1.96
 #: A unit has at most so many replications, that a block of them stays small, and as many entries.
 _MOST_IN_UNIT, _MOST_ENTRIES = 1 << 17, 1 << 23
 #: Finished blocks wait in memory for this share of the time a run has taken, within limits in seconds, or until they have as many bytes.
@@ -53,8 +60,11 @@ class Unit(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a unit: its rows from `start` on, maybe not all, the time a replication (NaN: none was run), what went wrong, and
-    whether a signal stopped the job."""
+    """What became of a unit: its rows from `start` on, maybe not all, the time a replication (NaN: none was run), and what went wrong.
+
+    `took` seconds for `timed` of its replications are without what loading a kernel takes, and without compilation, `compiling` seconds.
+    `stopped` tells whether a signal stopped the job.
+    """
 
     task: int
     start: int
@@ -62,6 +72,9 @@ class Outcome(NamedTuple):
     rows: Rows | None
     seconds: float
     error: Exception | None
+    took: float = 0.0
+    timed: int = 0
+    compiling: float = 0.0
     stopped: bool = False
 
     @property
@@ -86,24 +99,33 @@ def _run_unit(unit: Unit, deadline: float) -> Outcome:
     count = unit.stop - unit.start
     block = block_for(unit.experiment, count)
     done, seconds = 0, unit.seconds
+    took, timed, compiled = 0.0, 0, compile_seconds()
+
+    def outcome(error: Exception | None = None) -> Outcome:
+        return _outcome(unit, block, done, seconds, error)._replace(took=took, timed=timed, compiling=compile_seconds() - compiled)
+
     size = 1 if math.isnan(seconds) else _fitting(seconds, deadline - time.perf_counter())
     while done < count:
         size = min(size, count - done)
-        began = time.perf_counter()
+        began, before = time.perf_counter(), compile_seconds()
         try:
             run_into(unit.experiment, unit.start + done, block if size == count else part_of(block, done, done + size))
         except KernelStopped as stopped:
-            return _outcome(unit, block, done + stopped.replications, seconds)._replace(stopped=True)
+            done += stopped.replications
+            return outcome()._replace(stopped=True)
         except Exception as error:  # a recording that ran out, too many pulls, no memory: this task's affair, the others go on
-            return _outcome(unit, block, done, seconds, error)
+            return outcome(error)
         except KeyboardInterrupt:  # a second Ctrl-C: what is finished is handed over, and no job follows
-            return _outcome(unit, block, done, seconds)
+            return outcome()
         ended = time.perf_counter()
-        done, seconds = done + size, (ended - began) / size
+        spent = max(ended - began - (compile_seconds() - before), 0.0)
+        if done or not math.isnan(unit.seconds):  # else it may have loaded the kernel
+            took, timed = took + spent, timed + size
+        done, seconds = done + size, spent / size
         if ended > deadline:
             break
-        size = min(next_size(size, ended - began), _fitting(seconds, deadline - ended))
-    return _outcome(unit, block, done, seconds)
+        size = min(next_size(size, spent), _fitting(seconds, deadline - ended))
+    return outcome()
 
 
 def _outcome(unit: Unit, block: Block | None = None, done: int = 0, seconds: float = math.nan, error: Exception | None = None) -> Outcome:
@@ -121,26 +143,37 @@ def _fitting(seconds: float, left: float) -> int:
 
 
 class State:
-    """How far each task is: for the display and for planning, without influence on what is run.
+    """How far each task is, and what is still to come: for the display alone, without influence on what is run.
 
     Parameters
     ----------
+    study : Study
+        What is wanted.
     there : mapping of str to Pieces
         What is there of each task, by its key, in the study's order.
     """
 
-    def __init__(self, there: Mapping[str, Pieces]) -> None:
+    def __init__(self, study: Study, there: Mapping[str, Pieces]) -> None:
         """Start from what is there."""
         self._place = {key: at for at, key in enumerate(there)}
+        self._precision, self._most = study.precision, study.most_replications
+        #: Replications needed as far as is known, and whether they are all.
         self.wanted = np.zeros(len(there), np.int64)
-        #: Seconds a replication takes, NaN where none was run.
+        self.final = np.zeros(len(there), np.bool_)
+        #: Seconds a replication took at last, NaN where none was run.
         self.seconds = np.full(len(there), np.nan)
+        # Seconds spent, and on how many replications.
+        self._spent = np.zeros((2, len(there)))
         # Replications, finished ones, and sums of their pulls and squares, as doubles: good enough for a display.
         self._moments = np.zeros((4, len(there)))
         for at, pieces in enumerate(there.values()):
             _, seen = pieces.total()
             if seen is not None:
                 self._moments[:, at] = pieces.replications, seen.finished, float(seen.pulls_sum), float(seen.pulls_squares)
+        runs = [task.experiment for task in study.tasks]
+        # By what tasks are like each other, the nearest first.
+        kinds: tuple[Callable[[Experiment], object], ...] = (_same_but_delta, likeness, lambda run: run.algorithm, lambda run: 0)
+        self._groups = [_numbered([kind(run) for run in runs]) for kind in kinds]
 
     def note(self, rows: Sequence[Rows]) -> None:
         """Count replications that were run."""
@@ -154,28 +187,68 @@ class State:
         for moment, added in zip(self._moments, (lengths, *sums), strict=True):
             np.add.at(moment, places, added)
 
+    def note_time(self, task: int, took: float, timed: int) -> None:
+        """Count the seconds that replications of a task took."""
+        self._spent[:, task] += took, timed
+
     @property
     def total(self) -> int:
-        """Replications wanted, as far as is known."""
-        return int(self.wanted.sum())
+        """Replications wanted: those of tasks that are not finished are estimated from the variances seen so far."""
+        return int(self._estimated().sum())
 
     @property
     def done(self) -> int:
         """Replications that are there, of those wanted."""
-        return int(np.minimum(self._moments[0], self.wanted).sum())
+        return int(np.minimum(self._moments[0], self._estimated()).sum())
 
     @property
     def tasks_done(self) -> int:
-        """Number of tasks of which nothing more is wanted."""
-        return int(np.count_nonzero(self._moments[0] >= self.wanted))
+        """Number of tasks of which nothing more is wanted, as far as is known."""
+        return int(np.count_nonzero(self.final if self._precision is not None else self._moments[0] >= self.wanted))
 
     def seconds_left(self) -> float:
-        """Return the work left in seconds; tasks never run are taken to be like the others."""
-        known = ~np.isnan(self.seconds)
-        if not known.any():
-            return math.nan
-        left = np.maximum(self.wanted - self._moments[0], 0.0)
-        return float((left * np.where(known, self.seconds, self.seconds[known].mean())).sum())
+        """Return the work left in seconds, each task at its own time a replication; those never run are taken to be like others."""
+        left = np.maximum(self._estimated() - self._moments[0], 0.0)
+        if not left.any():
+            return 0.0
+        each = self._like_others(self._ratio(*self._spent))
+        return float((left * each).sum())  # NaN if nothing was run
+
+    def _estimated(self) -> NDArray[np.float64]:
+        """Return the replications of each task that will have been run in the end."""
+        wanted = self.wanted.astype(np.float64)
+        if self._precision is None:
+            return wanted
+        there, n, total, squares = self._moments
+        enough = n >= _PILOT
+        mean = self._ratio(total, n * enough)
+        # Of few replications the variance is divided by n - 1.
+        spread = self._like_others((self._ratio(squares, n * enough) / mean**2 - 1.0) * n / np.maximum(n - 1.0, 1.0))
+        finished = self._like_others(self._ratio(n, there * enough))
+        needed = spread * (_NORMAL / self._precision) ** 2 / finished
+        steps = np.ceil(TO_A_DOUBLING * np.log2(np.maximum(needed, FIRST_LOOK) / FIRST_LOOK))
+        looks = np.minimum(FIRST_LOOK * 2.0 ** (steps / TO_A_DOUBLING), self._most)
+        return np.where(self.final | np.isnan(looks), wanted, np.maximum(wanted, np.ceil(looks)))
+
+    @staticmethod
+    def _ratio(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return a ratio, NaN where nothing is below."""
+        found = np.full(len(above), np.nan)
+        np.divide(above, below, out=found, where=below > 0.0)
+        return found
+
+    def _like_others(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return values with those missing replaced by the mean of tasks like them, the nearest of which something is known."""
+        filled = values.copy()
+        known = ~np.isnan(values)
+        for group in self._groups:
+            missing = np.isnan(filled)
+            if not missing.any():
+                break
+            sums, counts = (np.bincount(group[known], weights, group.max() + 1) for weights in (values[known], known[known].astype(float)))
+            means = self._ratio(sums.astype(np.float64), counts.astype(np.float64))
+            filled[missing] = means[group[missing]]
+        return filled
 
     def worst_error(self) -> float:
         """Return the largest half-width of a 95 % interval of mean pulls, as a share of the mean; NaN if none is known."""
@@ -183,7 +256,17 @@ class State:
         if not len(n):
             return math.nan
         mean = total / n
-        return float((1.96 * np.sqrt(np.maximum(squares / n - mean**2, 0.0) / (n - 1)) / mean).max())
+        return float((_NORMAL * np.sqrt(np.maximum(squares / n - mean**2, 0.0) / (n - 1)) / mean).max())
+
+
+def _numbered(keys: Sequence[object]) -> NDArray[np.int64]:
+    """Return a number for each key, the same for equal ones."""
+    numbers: dict[object, int] = {}
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+
+
+def _same_but_delta(run: Experiment) -> tuple[object, ...]:
+    return run.problem.identity(), run.algorithm, run.max_pulls, run.skip_error == 0.0
 
 
 def likeness(run: Experiment) -> tuple[object, ...]:
@@ -225,6 +308,8 @@ class StudyRun:
         self._warm: set[object] = set()
         self._likeness = [likeness(task.experiment) for task in study.tasks]
         self._like: dict[tuple[object, ...], float] = {}
+        self._piloted = False
+        self._compiled, self._compiled_elsewhere = compile_seconds(), 0.0
         self._began = self._flushed = time.monotonic()
         self._record = {
             "run": f"{now().replace(':', '').replace('-', '')[:15]}Z-{secrets.token_hex(4)}",
@@ -232,6 +317,8 @@ class StudyRun:
             "started": now(),
             "ended": None,
             "replications_added": 0,
+            "seconds": 0.0,
+            "compile_seconds": 0.0,
             "study": study.describe(),
             "n_jobs": n_jobs,
             "workers": self.workers,
@@ -241,11 +328,14 @@ class StudyRun:
                        "stream_version": str(self._record["stream_version"])}
         self._write_record()
         self.data.add_tasks(study.tasks, self._about)
-        self._state = State({task.key: data.ledger[task.key] for task in study.tasks})
+        self._state = State(study, {task.key: data.ledger[task.key] for task in study.tasks})
         self._progress = Progress(len(study.tasks), progress, self.workers)
 
     def _write_record(self) -> None:
+        here = compile_seconds() - self._compiled
         self._record["replications_added"] = self._added
+        self._record["seconds"] = round(max(time.monotonic() - self._began - here, 0.0), 3)  # of work, without compilation
+        self._record["compile_seconds"] = round(here + self._compiled_elsewhere, 3)  # of worker processes: added up
         self.data.store.write_json(f"run-{self._record['run']}.json", self._record)
 
     def run(self) -> None:
@@ -280,10 +370,24 @@ class StudyRun:
             if at not in self.failures:
                 pieces = self.data.ledger[task.key]
                 verdict = self.study.verdict(pieces)
-                self._state.wanted[at] = verdict.replications
+                self._state.wanted[at], self._state.final[at] = verdict.replications, verdict.final
                 if not verdict.final:
                     self._pending += [self._unit(at, start, stop) for start, stop in pieces.gaps(0, verdict.replications)]
+        if self._progress.shown and not self._piloted and len(self._pending) <= _MOST_PILOTS:
+            self._put_pilots_first()
+        self._piloted = True
         return bool(self._pending) and not self.interrupts.asked
+
+    def _put_pilots_first(self) -> None:
+        """Let a few replications of each task come first, so that early on something is known of all of them; no number depends on it."""
+        pilots, rest = deque[Unit](), deque[Unit]()
+        for unit in self._pending:
+            cut = min(unit.start + _PILOT, unit.stop) if unit.start == 0 else unit.start
+            if cut > unit.start:
+                pilots.append(unit._replace(stop=cut))
+            if cut < unit.stop:
+                rest.append(unit._replace(start=cut))
+        self._pending = pilots + rest
 
     def _unit(self, at: int, start: int, stop: int) -> Unit:
         return Unit(at, self.study.tasks[at].experiment, start, stop, math.nan)
@@ -335,6 +439,7 @@ class StudyRun:
             with closing(spread(run, self._jobs(), self.n_jobs)) as jobs:
                 for outcomes in jobs:
                     if not here:
+                        self._compiled_elsewhere += sum(outcome.compiling for outcome in outcomes)
                         self._outcomes.append(outcomes)
                     self._take_all()
         self._flush()
@@ -369,6 +474,11 @@ class StudyRun:
         """Remember what a replication takes; the first time of a kind of kernel has its compilation, or loading, in it."""
         run = self.study.tasks[outcome.task].experiment
         kind = (type(run.problem.arms), run.algorithm)
+        if outcome.timed:
+            self._state.note_time(outcome.task, outcome.took, outcome.timed)
+        elif kind in self._warm and outcome.reached > outcome.start:
+            count = outcome.reached - outcome.start
+            self._state.note_time(outcome.task, count * outcome.seconds, count)
         if math.isnan(outcome.seconds):
             return
         if kind not in self._warm:

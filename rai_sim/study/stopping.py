@@ -27,7 +27,7 @@ from rai_sim.summary import student_interval
 #: Replications before the first decision.
 FIRST_LOOK = 256
 #: Looks to a doubling: a task runs at most a fifth longer than it must.
-_TO_A_DOUBLING = 4
+TO_A_DOUBLING = 4
 #: A decision stands if it at most so many times multiplies the replications it is based on; else it is taken anew half way.
 _FAR = 2.5
 #: With fewer finished replications than this nothing is planned on them: where most are given up at max_pulls, they are doubled.
@@ -42,15 +42,15 @@ def next_look(n: float) -> int:
     >>> next_look(0), next_look(257), next_look(305), next_look(512)
     (256, 305, 305, 512)
     """
-    k = 0 if n <= FIRST_LOOK else math.floor(_TO_A_DOUBLING * math.log2(n / FIRST_LOOK)) - 1
+    k = 0 if n <= FIRST_LOOK else math.floor(TO_A_DOUBLING * math.log2(n / FIRST_LOOK)) - 1
     while _look(k) < n:
         k += 1
     return _look(max(k, 0))
 
 
 def _look(k: int) -> int:
-    octave, part = divmod(k, _TO_A_DOUBLING)
-    return math.ceil(math.ldexp(FIRST_LOOK * 2.0 ** (part / _TO_A_DOUBLING), octave))
+    octave, part = divmod(k, TO_A_DOUBLING)
+    return math.ceil(math.ldexp(FIRST_LOOK * 2.0 ** (part / TO_A_DOUBLING), octave))
 
 
 def looks_within(start: int, stop: int) -> list[int]:

@@ -1,0 +1,137 @@
+"""Rounds of killing a study at random moments and going on with it, for the tests' size and for scripts/verify.py."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from study_worker import study
+
+from rai_sim.study import StoreWarning
+
+#: Its warnings are of files that were being written when their writer was killed.
+_PROGRAM = (sys.executable, "-W", "ignore::UserWarning", str(Path(__file__).with_name("study_worker.py")))
+#: Seconds between two parts: some kills strike while one is written.
+_PATIENCE = 0.01
+
+
+class Kills(NamedTuple):
+    """What was found: rounds with a kill, of them those in which the study had got on, files that a killed writer had left, and faults."""
+
+    rounds: int
+    advances: int
+    unfinished: int
+    faults: list[str]
+
+
+class _Server:
+    """The program that forks a process for each run."""
+
+    def __init__(self) -> None:
+        root = str(Path(__file__).parents[1])
+        path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+        self._process = subprocess.Popen(_PROGRAM, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                         env=os.environ | {"PYTHONPATH": path})  # fmt: skip
+
+    def start(self, folder: Path, replications: int, keep: str) -> int:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{folder} {replications} {keep} {_PATIENCE}\n")
+        self._process.stdin.flush()
+        said = sorted(self._line() for _ in range(2))
+        if said[1] != "ready":
+            raise RuntimeError(f"the study did not start: {said}")
+        return int(said[0].removeprefix("pid "))
+
+    def end(self) -> bool:
+        """Wait for the process's end, and return whether the study was done."""
+        return self._line() == "done" and self._line() == "ended"
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
+def kill(rounds: int, keep: str = "replications", seed: int = 0, to_each: int = 50) -> Kills:
+    """Kill a study so many times, `to_each` times each study before it is run to its end; compare with one that was left alone.
+
+    Parameters
+    ----------
+    rounds : int
+        Kills in all.
+    keep : {"replications", "aggregates"}
+        What the study keeps.
+    seed : int
+        Of the moments.
+    to_each : int
+        Kills of a study; those come within half of the time that it takes.
+    """
+    replications, rng, faults = 3000, np.random.default_rng(seed), list[str]()
+    done = advances = unfinished = 0
+    server = _Server()
+    try:
+        with TemporaryDirectory() as place:
+            whole = Path(place) / "whole"
+            server.start(whole, replications, keep)
+            began = time.perf_counter()
+            if not server.end():
+                raise RuntimeError("the study that nobody killed did not end")
+            length = time.perf_counter() - began
+            while done < rounds:
+                folder, before, wanted = Path(place) / f"killed-{done}", dict[str, bytes](), min(to_each, rounds - done)
+                for _ in range(wanted):
+                    pid = server.start(folder, replications, keep)
+                    time.sleep(rng.uniform(0.0, length / to_each))
+                    os.kill(pid, signal.SIGKILL)
+                    if server.end():
+                        faults.append(f"{folder.name}: done before it was killed {wanted} times")
+                    now = _parts(folder, keep)
+                    faults += [f"{folder.name}: {name} was lost or changed" for name, data in before.items() if now.get(name) != data]
+                    done, advances, before = done + 1, advances + (len(now) > len(before)), now
+                unfinished += len(list(folder.glob(".*.writing"))) + len(list(folder.glob("*.set-aside")))
+                faults += _faults_after(folder, whole, replications, keep, before)
+    finally:
+        server.close()
+    return Kills(done, advances, unfinished, faults)
+
+
+def _faults_after(folder: Path, whole: Path, replications: int, keep: str, before: dict[str, bytes]) -> list[str]:
+    """Run the study to its end, and return in what it differs from the one that nobody killed."""
+    wanted, faults = study(replications, keep), []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StoreWarning)  # of files that were being written when their writer was killed
+        results = wanted.run(folder)
+    alone = wanted.results(whole)
+    if not results.summary().equals(alone.summary()):
+        faults.append(f"{folder.name}: the summary is another one")
+    if keep == "replications" and not _rows(folder).equals(_rows(whole)):
+        faults.append(f"{folder.name}: rows were lost, doubled or changed")
+    if results.progress() != alone.progress():
+        faults.append(f"{folder.name}: {results.progress()} replications")
+    now = _parts(folder, keep)
+    faults += [f"{folder.name}: {name} was lost or changed at the end" for name, data in before.items() if now.get(name) != data]
+    aside = [path.name for path in folder.glob("*.set-aside") if ".writing" not in path.name]
+    faults += [f"{folder.name}: {name} was set aside, which no part should be" for name in aside]
+    records = {path.name: json.loads(path.read_text()) for path in folder.glob("run-*.json")}
+    faults += [f"{folder.name}: {name} is no record" for name, record in records.items() if "status" not in record]
+    return faults
+
+
+def _rows(folder: Path) -> pl.DataFrame:
+    """Return all stored rows, sorted, read by polars alone."""
+    return pl.concat([pl.read_parquet(path) for path in folder.glob("replications-*.parquet")]).sort("task", "replication")
+
+
+def _parts(folder: Path, keep: str) -> dict[str, bytes]:
+    """Return names and contents of the parts with results."""
+    return {path.name: path.read_bytes() for path in folder.glob(f"{keep}-*.parquet")}
