@@ -338,3 +338,25 @@ def test_parts_say_how_they_were_made(folder: Path) -> None:
         assert run["study"]["seeds"] == [0]
         assert set(run["libraries"]) >= {"numpy", "numba", "polars"}
         assert run["processor"]
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_folder_that_vanishes_while_it_is_used(folder: Path, monkeypatch: pytest.MonkeyPatch, replaced: bool) -> None:
+    """Removed, or a file in its place: the run says so, and what reads rows names the part; sums that were read stay."""
+    results, plain = small(40).results(folder), StudyData.add_tasks
+
+    def removed(data: StudyData, *arguments: Any) -> None:
+        plain(data, *arguments)
+        shutil.rmtree(folder)
+        if replaced:
+            folder.write_text("")
+
+    monkeypatch.setattr(StudyData, "add_tasks", removed)
+    with pytest.raises(StoreError, match=r"was removed, renamed or replaced while it was in use, and cannot .*; put the folder back"):
+        small(60).run(folder)
+    assert results.summary()["replications"].to_list() == [40] * 4
+    for read in (results.rows, lambda: results.result(results.tasks[0]), results.verify):
+        with pytest.raises(StoreError, match=r"had a part replications-\w+\.parquet when it was opened, which is gone; put it back"):
+            read()
+    if not replaced:
+        assert not folder.exists()

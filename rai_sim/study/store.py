@@ -146,6 +146,9 @@ class Store:
         return str(keep)
 
     def _cannot(self, what: str, error: OSError) -> StoreError:
+        if self._whole and not self.folder.is_dir():
+            return StoreError(f"store {self.folder} was removed, renamed or replaced while it was in use, and cannot {what}; "
+                              "put the folder back, then run the same again")
         return StoreError(f"store {self.folder} cannot {what}: {error.strerror or error}; "
                           "free space or change permissions, then run the same again: finished parts are kept")
 
@@ -233,8 +236,19 @@ class Store:
         warnings.warn(f"{self.folder / name} {done}: {flaw}", StoreWarning, stacklevel=2)
 
     def paths(self, kind: str) -> list[Path]:
-        """Return the parts of a kind that have been read or written, in the order of their names."""
-        return [self.folder / name for name in sorted(self._whole) if name.startswith(f"{kind}-")]
+        """Return the parts of a kind that have been read or written, in the order of their names.
+
+        Raises
+        ------
+        StoreError
+            If one is gone.
+        """
+        found = [self.folder / name for name in sorted(self._whole) if name.startswith(f"{kind}-")]
+        gone = next((path for path in found if not path.exists()), None)
+        if gone is not None:
+            raise StoreError(f"store {self.folder} had a part {gone.name} when it was opened, which is gone; "
+                             "put it back, or open the store again")
+        return found
 
     def scan(self, kind: str) -> pl.LazyFrame:
         """Return the rows of the parts of a kind that have been read or written, in the order of their names.
