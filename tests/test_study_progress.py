@@ -124,7 +124,7 @@ def test_estimates_are_near_the_truth_from_early_on(tmp_path: Path, clock: Clock
 
 def test_loading_a_kernel_is_not_taken_for_the_work(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first replication takes 100 s more, each of 4,000 others some hundredths of one: no time left is ever said to be of hours."""
-    plain, calls = Costly.run_block, []
+    plain, calls = Costly.run_block, list[int]()
 
     def loading(*arguments: Any) -> None:
         if not calls:
