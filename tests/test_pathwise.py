@@ -160,6 +160,6 @@ def test_planted_faults_are_seen(tmp_path: Path) -> None:
     """Negative controls: the chord's slope kept from W itself on, which misses events a few times in 100,000 runs; a look ahead at a
     reward that is then thrown away, which changes nothing on a fixed stack.
     """
-    missed, hung = pathwise_findings_of_mutant(tmp_path, [STALE_SLOPE, LOOK_AHEAD], PAIRS[:1], 100_000)
+    missed, hung = pathwise_findings_of_mutant(tmp_path, [STALE_SLOPE, LOOK_AHEAD], [(0.8, 0.14, 0.1), (0.5, 0.14, 0.3)], 40_000)
     assert missed >= 1
     assert hung >= 5
