@@ -29,7 +29,17 @@ from scipy import stats
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from kills import kill
-from mutants import LENGTHENED_LUCB, LENGTHENED_SKIP, mismatches_of_mutant, mutant, pulls_of_mutant
+from mutants import (
+    LENGTHENED_LUCB,
+    LENGTHENED_SKIP,
+    LOOK_AHEAD,
+    STALE_SLOPE,
+    mismatches_of_mutant,
+    mutant,
+    pathwise_findings_of_mutant,
+    pulls_of_mutant,
+)
+from pathwise import Misses, Task, decisions_use_used_rewards, draw_tasks, misses, two_arms
 from replay import (
     KINDS,
     butterscotch_length,
@@ -62,7 +72,7 @@ SEED = 20240819
 
 @dataclass(frozen=True)
 class Size:
-    """How much is drawn: replays an algorithm, runs a comparison, draws a sampler; and kills of studies."""
+    """How much is drawn: replays an algorithm, runs a comparison, draws a sampler; kills of studies; replications path by path."""
 
     replays: int
     whole_law: int
@@ -70,10 +80,15 @@ class Size:
     error_runs: int
     draws: int
     kills: int
+    duels: int
+    vanilla_paths: int
+    lucb_paths: int
 
 
-FULL = Size(replays=4_000, whole_law=20_000, mean_twins=300, error_runs=5_000, draws=4_000_000, kills=200)
-QUICK = Size(replays=400, whole_law=2_000, mean_twins=40, error_runs=1_000, draws=200_000, kills=20)
+FULL = Size(replays=4_000, whole_law=20_000, mean_twins=300, error_runs=5_000, draws=4_000_000, kills=200, duels=5_000_000,
+            vanilla_paths=500_000, lucb_paths=100_000)
+QUICK = Size(replays=400, whole_law=2_000, mean_twins=40, error_runs=1_000, draws=200_000, kills=20, duels=500_000,
+             vanilla_paths=50_000, lucb_paths=10_000)
 
 
 class Verdict(NamedTuple):
@@ -215,6 +230,105 @@ def count_mismatches(algorithm: Algorithm, count: int, part: int) -> int:
     twin = [run_twin(algorithm, instance) for instance in drawn]
     ours = [[run(algorithm, instance) for instance in drawn] for run in (run_kernel, run_known)]
     return sum(a != b for runs in ours for a, b in zip(runs, twin, strict=True))
+
+
+# ---------------------------------------------------------------------------------------------------
+# Paths: kernels against compiled literal loops on the same rewards
+# ---------------------------------------------------------------------------------------------------
+
+KINDS_OF_REWARDS = ("words", "bits", "levels", "reals")
+#: Middle, gap and delta of two arms; from some 150 to 12,000 rounds.
+PAIRS = [
+    (0.5, 0.14, 0.1), (0.5, 0.14, 0.3), (0.5, 0.2, 0.01), (0.5, 0.25, 0.01), (0.5, 0.3, 0.3), (0.5, 0.4, 0.1), (0.8, 0.14, 0.1),
+    (0.8, 0.2, 0.1), (0.2, 0.25, 0.01), (0.12, 0.2, 0.1), (0.93, 0.1, 0.3), (0.5, 0.06, 0.1),
+]  # fmt: skip
+
+
+def duel_tasks() -> list[Task]:
+    """Return tasks of two arms: three quarters of them by words."""
+    others = [two_arms(kind, 0.5, gap, 0.1) for kind in KINDS_OF_REWARDS[1:] for gap in (0.2, 0.4)]
+    return [*(two_arms("words", *pair) for pair in PAIRS), *others]
+
+
+def vanilla_tasks() -> list[Task]:
+    """Return tasks of 3 to 12 arms, and of up to 60."""
+    kinds = ("words", *KINDS_OF_REWARDS)
+    return draw_tasks(SEED, 90, kinds, (3, 12), (0.1, 0.4)) + draw_tasks(SEED + 1, 10, kinds, (13, 60), (0.2, 0.4))
+
+
+def lucb_tasks() -> list[Task]:
+    """Return tasks of 2 to 10 arms."""
+    return draw_tasks(SEED + 2, 50, ("words", *KINDS_OF_REWARDS), (2, 10), (0.15, 0.5))
+
+
+def paths(name: str, algorithm: Algorithm, tasks: Sequence[Task], runs: int, jobs: int) -> Verdict:
+    """Every arm's round and cluster, pulls, rounds and outputs are those of the literal loop, in every replication."""
+    found = Misses(0, (), 0)
+    for seed, task in enumerate(tasks):
+        found += misses(algorithm, task, SEED + seed, max(1, runs // len(tasks)), workers=jobs)
+    rate = f"rates above {found.excluded_rate:.1e} excluded"
+    told = f"{found.number} of {found.replications:,} replications differ on {len(tasks)} tasks, {rate}"
+    return Verdict(f"paths, {name}", found.number == 0, "; ".join([told, *found.examples]))
+
+
+def duels(size: Size, pool: Executor, jobs: int) -> Verdict:
+    """Vanilla with two arms."""
+    return paths("Vanilla, two arms", Vanilla(), duel_tasks(), size.duels, jobs)
+
+
+def vanilla_paths(merging: bool, size: Size, pool: Executor, jobs: int) -> Verdict:
+    """Vanilla with more arms."""
+    rule = Vanilla(merging=merging)
+    return paths(f"{SHORT[rule]}, 3 to 60 arms", rule, vanilla_tasks(), size.vanilla_paths // 2, jobs)
+
+
+def many_arms(algorithm: Algorithm, size: Size, pool: Executor, jobs: int) -> Verdict:
+    """100 to 4,000 arms: 200 replications of Vanilla, 20 of LUCB, whose view holds a few of them."""
+    tasks = draw_tasks(SEED + 3, 20, ("words", "bits"), (100, 4_000), (0.4, 0.6))
+    runs = size.vanilla_paths // (2_500 if isinstance(algorithm, Vanilla) else 25_000)
+    return paths(f"{SHORT[algorithm]}, 100 to 4,000 arms", algorithm, tasks, runs, jobs)
+
+
+def lucb_paths(as_printed: bool, size: Size, pool: Executor, jobs: int) -> Verdict:
+    """LUCB, in step, by lanes, by challenges, in corridors, round by round."""
+    rule = LUCB(as_printed=as_printed)
+    return paths(f"{SHORT[rule]}, 2 to 10 arms", rule, lucb_tasks(), size.lucb_paths // (10 if as_printed else 1), jobs)
+
+
+def butterscotch_paths(size: Size, pool: Executor, jobs: int) -> Verdict:
+    """Butterscotch, whose rounds are sums of thousands of rewards."""
+    return paths("Butterscotch, 3 to 12 arms", Butterscotch(), vanilla_tasks()[:20], size.vanilla_paths // 100, jobs)
+
+
+def used_rewards(algorithm: Algorithm, size: Size, pool: Executor, jobs: int) -> Verdict:
+    """Rewards that are thrown away, drawn anew, change neither the outcome nor the course of the draws."""
+    changed: list[str] = []
+    anew = 0
+    tasks = [*duel_tasks()[:10], *draw_tasks(SEED + 4, 30, ("words",), (3, 10), (0.2, 0.5))]
+    each = size.vanilla_paths // 10_000
+    for task in tasks:
+        found, drawn = decisions_use_used_rewards(algorithm, task, SEED, 0, each)
+        changed += found
+        anew += drawn
+    detail = f"{len(changed)} of {each * len(tasks):,} replications change with {anew:,} unused rewards drawn anew"
+    return Verdict(f"decisions use used rewards, {SHORT[algorithm]}", not changed and anew > 0, "; ".join([detail, *changed[:3]]))
+
+
+def over_confident(size: Size, pool: Executor, jobs: int) -> Verdict:
+    """Negative control: certificates with a thirtieth of the variance proxy."""
+    found = misses(Vanilla(), two_arms("words", *PAIRS[0]), SEED, 5_000, workers=jobs, proxy_over=30.0)
+    detail = f"{found.number} of {found.replications:,} differ"
+    return Verdict("negative control, paths: a thirtieth of the proxy", found.number > 0, detail)
+
+
+def planted_faults(size: Size, pool: Executor, jobs: int) -> Verdict:
+    """Negative controls: the slope of a chord kept for a line that begins above it; a look at a reward that is then thrown away."""
+    each = size.duels // 20
+    with TemporaryDirectory() as folder:
+        pairs = [(0.8, 0.14, 0.1), (0.5, 0.14, 0.3)]
+        missed, hung = pathwise_findings_of_mutant(Path(folder), [STALE_SLOPE, LOOK_AHEAD], pairs, each, jobs)
+    detail = f"a stale slope misses in {missed} of {2 * each:,} replications; a look ahead changes {hung} of 40"
+    return Verdict("negative controls, paths: planted faults", missed > 0 and hung > 0, detail)
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -571,6 +685,20 @@ CHECKS: dict[str, list[Check]] = {
         late_state,
         *(partial(lengthened_lucb, j) for j in range(len(LENGTHENED_LUCB))),
         guards_left_out,
+    ],
+    "paths": [
+        duels,
+        partial(vanilla_paths, True),
+        partial(vanilla_paths, False),
+        partial(many_arms, Vanilla()),
+        butterscotch_paths,
+        partial(lucb_paths, False),
+        partial(lucb_paths, True),
+        partial(many_arms, LUCB()),
+        partial(used_rewards, Vanilla()),
+        partial(used_rewards, LUCB()),
+        over_confident,
+        planted_faults,
     ],
     "law": [
         *(partial(whole_law, case) for case in WHOLE_LAW),

@@ -461,7 +461,7 @@ def decisions_use_used_rewards(algorithm: Algorithm, task: Task, seed: int, firs
     found, anew = [], 0
     with kernels_of_tests():
         for replication in range(first, first + count):
-            law = task.stack(calls=400_000)._replace(mode=NOTE)
+            law = task.stack(calls=100_000)._replace(mode=NOTE)
             before = run_kernels(algorithm, task, law, seed, replication, 1, traced=True)
             made = int(law.cursor[0])
             assert made <= len(law.calls), "more calls than there is room for: take an easier task"
