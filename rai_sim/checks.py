@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import numbers
-import operator
-import reprlib
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.arms.base import Arms
 from rai_sim.engine.faults import MOST_PULLS
+from rai_sim.values import integer, is_integer_type, real, written_whole
+from rai_sim.values import short as short
 
-#: Messages show the first dozen entries of a long sequence.
-short = reprlib.Repr()
-short.maxtuple = short.maxlist = 12
+#: Python may refuse to write integers of more than 640 digits in decimal, as identities and stores do.
+LARGEST_SEED = 1 << 2048
 
 
 def check_delta(delta: float) -> float:
@@ -40,30 +36,13 @@ def check_delta(delta: float) -> float:
     0.01
     """
     remedy = "it must be an error probability strictly between 0 and 1, such as 0.01"
-    if isinstance(delta, bool) or not isinstance(delta, numbers.Real):
-        raise TypeError(f"delta is {short.repr(delta)}; {remedy}")
-    # The first test keeps huge integers from the conversion, the second sees what rounding made of fractions.
-    if not (0 < delta < 1 and 0.0 < float(delta) < 1.0):
+    try:
+        probability = real("delta", delta)
+    except TypeError:
+        raise TypeError(f"delta is {short.repr(delta)}; {remedy}") from None
+    if not 0.0 < probability < 1.0:
         raise ValueError(f"delta is {short.repr(delta)}; {remedy}")
-    return float(delta)
-
-
-def _is_integer(kind: type) -> bool:
-    return issubclass(kind, int | np.integer) and kind is not bool
-
-
-def check_integers(name: str, value: Sequence[int]) -> tuple[int, ...]:
-    """Return a sequence of integers as a tuple of int."""
-    items = value.tolist() if isinstance(value, np.ndarray) and value.ndim else value
-    if not isinstance(items, Sequence) or isinstance(items, str | bytes):
-        raise TypeError(f"{name} is {short.repr(value)}; "
-                        "it must be a sequence with one integer a cluster, such as (3, 5, 2)")
-    wrong = {kind for kind in set(map(type, items)) if not _is_integer(kind)}
-    if wrong:
-        i = next(i for i, item in enumerate(items) if type(item) in wrong)
-        raise TypeError(f"{name}[{i}] is {short.repr(items[i])} of type {type(items[i]).__name__} in "
-                        f"{name}={short.repr(value)}{_written_whole(items[i])}; give integers, one a cluster")
-    return tuple(map(int, items))
+    return probability
 
 
 def check_arms(arms: Arms) -> int:
@@ -71,6 +50,10 @@ def check_arms(arms: Arms) -> int:
     if not isinstance(arms, Arms):
         raise TypeError(f"arms is {short.repr(arms)} of type {type(arms).__name__}, which has no reward law; "
                         "wrap them: rai.Bernoulli([...])")
+    means = np.asarray(arms.means)
+    if means.dtype != np.float64 or means.ndim != 1 or not np.isfinite(means).all():  # of a law from outside; ours have checked theirs
+        raise ValueError(f"arms.means is {short.repr(means)}; means are a one-dimensional array of finite doubles: "
+                         f"mend the law {type(arms).__name__}")
     return arms.n_arms
 
 
@@ -96,10 +79,10 @@ def check_sizes(n: int, clusters: tuple[int, ...], required: tuple[int, ...]) ->
 def check_number(name: str, value: int, largest: int, what: str) -> int:
     """Return an integer between 1 and `largest`."""
     remedy = f"it must be an integer from 1 to {largest}, {what}"
-    if not _is_integer(type(value)):
-        raise TypeError(f"{name} is {short.repr(value)} of type {type(value).__name__}{_written_whole(value)}; {remedy}")
+    if not is_integer_type(type(value)):
+        raise TypeError(f"{name} is {short.repr(value)} of type {type(value).__name__}{written_whole(value)}; {remedy}")
     if not 1 <= value <= largest:
-        raise ValueError(f"{name} is {value}; {remedy}")
+        raise ValueError(f"{name} is {short.repr(value)}; {remedy}")
     return int(value)
 
 
@@ -117,27 +100,23 @@ def check_borders(means: NDArray[np.float64], clusters: tuple[int, ...], order: 
                          "make the means differ, or choose sizes that keep both arms in one cluster")
 
 
-def check_int(name: str, value: object) -> int:
-    """Return an integer, or raise TypeError."""
-    if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be an integer; got {value!r}")
-    try:
-        return int(operator.index(value))  # type: ignore[arg-type]  # what is no integer raises
-    except TypeError:
-        raise TypeError(f"{name} must be an integer; got {value!r}{_written_whole(value)}") from None
-
-
-def _written_whole(value: object) -> str:
-    """Return how to write a whole number that is no integer, as 1e3 is none; nothing for everything else."""
-    number = float(value) if isinstance(value, (float, np.floating)) else 0.5
-    return f"; write {int(number)}" if number.is_integer() and abs(number) <= MOST_PULLS else ""
-
-
 def check_count(name: str, value: object, least: int) -> int:
     """Return an integer from `least` to 2^62, or raise TypeError or ValueError."""
-    number = check_int(name, value)
+    number = integer(name, value)
     if not least <= number <= MOST_PULLS:
-        raise ValueError(f"{name} is {number}; it must be at least {least} and at most 2^62")
+        raise ValueError(f"{name} is {short.repr(number)}; it must be at least {least} and at most 2^62")
+    return number
+
+
+def check_seed(seed: object) -> int:
+    """Return a seed, drawn if it is None, or raise TypeError or ValueError."""
+    if seed is None:
+        entropy = np.random.SeedSequence().entropy
+        assert isinstance(entropy, int)
+        return entropy
+    number = integer("seed", seed)
+    if not 0 <= number < LARGEST_SEED:
+        raise ValueError(f"seed is {short.repr(number)}; it must be a non-negative integer, or None to draw one, and below 2^2048")
     return number
 
 
@@ -145,9 +124,11 @@ def check_workers(n_jobs: int | None) -> int | None:
     """Return `n_jobs`, or raise what `simulate` raises."""
     if n_jobs is None:
         return None
-    workers = check_int("n_jobs", n_jobs)
+    workers = integer("n_jobs", n_jobs)
     if workers == 0:
         raise ValueError("n_jobs is 0; give the number of workers, -1 for every core, or None for joblib's configuration")
+    if abs(workers) >= 1 << 31:
+        raise ValueError(f"n_jobs is {short.repr(workers)}; there are not so many workers: give -1 for every core")
     return workers
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 import re
 from dataclasses import MISSING, fields
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,8 @@ from rai_sim.reading import read_array
 _BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 #: Kinds of files that figures are written as.
 KINDS = ("png", "svg", "pdf")
+#: Longer integers are no numbers of anything.
+_MOST_DIGITS = 700
 _FILE_REMEDY = "give a text file with one number a line or comma-separated rows, or a .npy file of numbers"
 
 
@@ -97,12 +101,10 @@ def whole_number(text: str | int) -> int:
         return int(text)
     except ValueError:
         pass
-    try:
-        value = float(text)
-        if value == int(value):
+    with contextlib.suppress(ArithmeticError):
+        value = Decimal(text)  # exact, where a double would round 9007199254740993.0
+        if value.is_finite() and value.adjusted() < _MOST_DIGITS and value == int(value):
             return int(value)
-    except (ValueError, OverflowError):
-        pass
     raise typer.BadParameter(f"{text!r} is not an integer; give one such as 1000")
 
 

@@ -12,7 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.checks import check_count, check_integers
+from rai_sim.arms.base import LARGEST, TOO_LARGE
+from rai_sim.checks import check_count
+from rai_sim.values import integers, real
 
 _HIGH, _LOW = 0.9, 0.1
 _MOST_ARMS = 10**8
@@ -95,7 +97,8 @@ def geometric_gaps(
         raise ValueError(f"ratio is {factor}; it must be positive, such as 2.0")
     with np.errstate(over="ignore", under="ignore"):
         gaps = factor ** np.arange(n - 1.0)
-    if not (np.isfinite(gaps).all() and gaps.all()):
+        whole = gaps.sum()
+    if not (math.isfinite(whole) and gaps.all()):
         raise ValueError(f"ratio is {factor} with n = {n}; its powers leave the range of doubles: take one nearer to 1, or fewer arms")
     return _from_gaps(gaps, high, low, middle, gap)
 
@@ -153,7 +156,7 @@ def shares(n: int, proportions: Sequence[int]) -> tuple[int, ...]:
     ((6, 10, 4), (6, 5))
     """
     n = _number_of_arms(n, 1)
-    parts = check_integers("proportions", proportions)
+    parts = integers("proportions", proportions)
     if min(parts) < 1:
         raise ValueError(f"proportions is {parts}; every entry must be a positive integer")
     whole = sum(parts)
@@ -186,7 +189,10 @@ def _from_gaps(
     smallest = given["gap"]
     if smallest <= 0.0:
         raise ValueError(f"gap is {smallest}; it must be positive, such as 0.1")
-    falls *= smallest / gaps.min()
+    with np.errstate(over="ignore"):
+        falls *= smallest / gaps.min()
+    if not falls[-1] <= LARGEST:
+        raise ValueError(f"gap is {smallest}, the smallest of {len(gaps)}, which add up to {falls[-1]}; {TOO_LARGE}")
     return _tidy(given.get("high", given.get("middle", _HIGH) + (falls[-1] / 2.0 if "middle" in given else 0.0)) - falls)
 
 
@@ -204,12 +210,9 @@ def _number_of_arms(n: object, least: int) -> int:
 
 
 def _finite(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating, np.integer)):
-        raise TypeError(f"{name} must be a number; got {value!r}")
-    try:
-        number = float(value)
-    except OverflowError:  # an integer too large for a double
-        number = math.inf
+    number = real(name, value)
     if not math.isfinite(number):
         raise ValueError(f"{name} is {number}; it must be finite")
+    if abs(number) > LARGEST:
+        raise ValueError(f"{name} is {number}; {TOO_LARGE}")
     return number

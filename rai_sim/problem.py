@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from rai_sim.arms.base import Arms
 from rai_sim.arms.bernoulli import Bernoulli
-from rai_sim.checks import check_arms, check_borders, check_integers, check_number, check_sizes, short
+from rai_sim.checks import check_arms, check_borders, check_number, check_sizes, short
 from rai_sim.checks import check_delta as check_delta
+from rai_sim.values import integers
 
 #: The ten means of the paper's table: "printed" in it, and "mirrored", from which its numbers come.
 TABLE_MEANS = {
@@ -67,8 +68,8 @@ class Problem:
     def __post_init__(self) -> None:
         """Turn sizes into tuples and refuse what is no problem."""
         n = check_arms(self.arms)
-        clusters = check_integers("clusters", self.clusters)
-        required = check_integers("required", self.required)
+        clusters = integers("clusters", self.clusters)
+        required = integers("required", self.required)
         object.__setattr__(self, "clusters", clusters)
         object.__setattr__(self, "required", required)
         if not isinstance(self.strict, bool):

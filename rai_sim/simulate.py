@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from rai_sim.algorithms.base import Algorithm
-from rai_sim.checks import check_count, check_int, check_progress, check_workers
+from rai_sim.checks import check_count, check_progress, check_seed, check_workers
 from rai_sim.compilation import compile_seconds
 from rai_sim.engine.blocks import Block, part_of
 from rai_sim.engine.faults import KernelStopped
 from rai_sim.problem import Problem, check_delta
 from rai_sim.progress import Bar
 from rai_sim.result import Experiment, Result
+from rai_sim.values import real
 from rai_sim.workers import block_for, effective_workers, run_into, share_memory, spread
 
 #: A block takes about this long, so that Ctrl-C is answered promptly and progress moves; it is far longer than a block's overhead.
@@ -73,7 +74,7 @@ def simulate(
     replications : int, default 1000
         Number of replications, at least 1.
     seed : int, optional
-        Any non-negative integer. When None, 128 bits of entropy are drawn from the system; `Result.seed` tells them.
+        A non-negative integer below 2^2048. When None, 128 bits of entropy are drawn from the system; `Result.seed` tells them.
     n_jobs : int or None, default 1
         Workers: 1 runs in the caller's thread, -1 uses every core; None takes what `joblib.parallel_config` says. Workers are threads
         unless a joblib backend ("loky", "dask", "ray") is configured; kernels release the GIL.
@@ -162,7 +163,7 @@ def checked_experiment(
         raise TypeError(f"algorithm must be an algorithm such as rai.Vanilla(); got {algorithm!r}"
                         + (": add parentheses" if isinstance(algorithm, type) else ""))
     return Experiment(
-        problem, algorithm, _check_delta(delta), _check_seed(seed), _check_skip_error(skip_error),
+        problem, algorithm, _check_delta(delta), check_seed(seed), _check_skip_error(skip_error),
         None if max_pulls is None else check_count("max_pulls", max_pulls, 1),
     )  # fmt: skip
 
@@ -295,24 +296,8 @@ def _check_delta(delta: float) -> float:
     return probability
 
 
-def _check_seed(seed: object) -> int:
-    if seed is None:
-        entropy = np.random.SeedSequence().entropy
-        assert isinstance(entropy, int)
-        return entropy
-    number = check_int("seed", seed)
-    if number < 0:
-        raise ValueError(f"seed is {number}; it must be a non-negative integer, or None to draw one")
-    return number
-
-
 def _check_skip_error(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating, np.integer)):
-        raise TypeError(f"skip_error must be a number; got {value!r}")
-    try:
-        number = float(value) + 0.0  # not -0.0: equal values must be one experiment
-    except OverflowError:
-        number = math.inf
+    number = real("skip_error", value) + 0.0  # not -0.0: equal values must be one experiment
     if not 0.0 <= number <= _MOST_SKIP_ERROR:
         raise ValueError(f"skip_error is {number}; it must lie between 0 (skip only what is certain) and {_MOST_SKIP_ERROR}")
     return number

@@ -19,6 +19,7 @@ from rai_sim.experiment import Experiment
 from rai_sim.problem import Problem
 from rai_sim.result import Result
 from rai_sim.simulate import checked_experiment, simulate
+from rai_sim.values import integers
 from rai_sim.workers import run_into
 
 if TYPE_CHECKING:
@@ -350,12 +351,13 @@ def keeps_history(experiment: Experiment) -> bool:
 
 def _check_rounds(rounds: ArrayLike) -> NDArray[np.int64]:
     remedy = "give rounds from 1 on, such as [1, 10, 100]"
-    values = np.asarray(rounds)
-    if values.size and values.dtype.kind not in "iu":
-        raise TypeError(f"rounds is {short.repr(rounds)}; {remedy}")
-    if values.ndim != 1 or not values.size or values.min() < 1 or values.max() > MOST_PULLS:
+    try:
+        values = integers("rounds", rounds)
+    except TypeError:
+        raise TypeError(f"rounds is {short.repr(rounds)}; {remedy}") from None
+    if not values or min(values) < 1 or max(values) > MOST_PULLS:
         raise ValueError(f"rounds is {short.repr(rounds)}; {remedy}, up to 2^62")
-    return np.unique(values.astype(np.int64))
+    return np.unique(np.array(values, np.int64))
 
 
 def _traced(experiment: Experiment, replication: int, rounds: NDArray[np.int64]) -> Block:

@@ -252,7 +252,7 @@ WRONG: list[tuple[Callable[[], Arms], type[Exception], list[str]]] = [
     (lambda: Recorded([[0.0, math.nan]]), ValueError, ["rewards[0, 1] is nan", "finite", "remove or mend"]),
     (lambda: Recorded([[0.0], [1.0]], means=[0.5]), ValueError, ["means has 1 entries", "2 rows"]),
     (lambda: Recorded([[0.0]], means=[math.nan]), ValueError, ["means[0] is nan", "finite"]),
-    (lambda: Recorded([[1e308, 1e308]]), ValueError, ["means[0] is inf", "finite"]),
+    (lambda: Recorded([[1e308, 1e308]]), ValueError, ["rewards[0, 0] is 1e+308", "beyond 1e+50", "rescale"]),
 ]  # fmt: skip
 
 

@@ -17,7 +17,16 @@ from rai_sim.algorithms.base import Algorithm
 from rai_sim.engine import law as laws
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.certificates import Constraints, new_constraints
-from rai_sim.engine.faults import MOST_PULLS, NONE, RECORDING_RAN_OUT, STOPPED, TOO_MANY_PULLS, report
+from rai_sim.engine.faults import (
+    MOST_PULLS,
+    NONE,
+    NOT_FINITE,
+    RECORDING_RAN_OUT,
+    STOPPED,
+    TOO_MANY_PULLS,
+    finite,
+    report,
+)
 from rai_sim.engine.history import History, keep_state, next_asked, traced
 from rai_sim.engine.jit import driver, inlined, kernel
 from rai_sim.engine.lucb_challenge import Challenge, arm_in_question, new_challenge, run_challenge
@@ -131,7 +140,9 @@ def _run_one(
     most = setting.max_pulls if setting.max_pulls >= 0 else MOST_PULLS
     if n > most:
         return False, 0, 0
-    state = _first_pulls(law, s, state)
+    state = _first_pulls(law, s, fault, state)
+    if fault[0] != NONE:
+        return False, 0, n
     R, pulls, jumps, last_picks, same = 0, n, 0, 0, 0
     in_step, fit = all_in_step(s, part, n, as_printed), fit_lanes(law, part, n, as_printed)
     v, worth = arm_in_question(law, part, n, as_printed), WORTH_A_JUMP
@@ -181,8 +192,10 @@ def _run_one(
             if rounds > 0:
                 k, jumps, state = run_in_step(
                     law, scale, setting.skip_error, s, corridors.counts, part, constraints, n, R, rounds, pulls, history,
-                    jumps, state,
+                    fault, jumps, state,
                 )  # fmt: skip
+                if fault[0] != NONE:
+                    return False, R, pulls
                 R, pulls = R + k - 1, pulls + k * n
                 mend(s, n)
                 continue
@@ -201,7 +214,7 @@ def _run_one(
         last_picks = these_picks
         if k > 1:
             worth = WORTH_A_JUMP
-            k, jumps, state = stay_inside(law, corridors, s, picks, k, setting.skip_error, history.stop, jumps, state)
+            k, jumps, state = stay_inside(law, corridors, s, picks, k, setting.skip_error, history.stop, fault, jumps, state)
         else:
             k = 1
             if same >= _SAME_BEFORE_A_TRY and (fit or v >= 0):
@@ -212,6 +225,10 @@ def _run_one(
                     report(fault, RECORDING_RAN_OUT, s.arm_of[s.order[x]], int(s.taken[x]) + 1)
                     return False, R, pulls
                 s.total[x], state = laws.one_pull(law, s.arm_of[s.order[x]], s.total[x], int(s.taken[x]), state)
+                if not finite(s.total[x]):
+                    report(fault, NOT_FINITE, s.arm_of[s.order[x]], int(s.taken[x]) + 1)
+        if fault[0] != NONE:
+            return False, R, pulls
         for j in range(picks):
             x = s.picks[j]
             s.taken[x] += k
@@ -243,11 +260,13 @@ def _at_most(count: int, room: float) -> int:
 
 
 @inlined
-def _first_pulls(law: Any, s: Ranking, state: State) -> State:
+def _first_pulls(law: Any, s: Ranking, fault: NDArray[np.int64], state: State) -> State:
     """Pull every arm once and rank the arms."""
     n = s.order.size
     for x in range(n):
         s.mean[x], state = laws.one_pull(law, s.arm_of[x], 0.0, 0, state)
+        if not finite(s.mean[x]):
+            report(fault, NOT_FINITE, s.arm_of[x], 1)
         s.order[x], s.taken[x] = x, 1.0
     merge_sort(s.order, s.mean, n, s.picks, s.lcb)  # the latter two are free as yet
     for x in range(n):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
@@ -13,6 +12,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from rai_sim.values import doubles, integers, short, texts
+
+#: The largest magnitude of a reward, a mean or a standard deviation. A sum of 2^62 such pulls stays below 1e69, so that no sum, no square
+#: of a difference of sums and no quotient of such a square and a variance proxy leaves the range of doubles.
+LARGEST = 1e50
+TOO_LARGE = f"beyond {LARGEST:g} sums of 2^62 pulls and their squares might leave the range of doubles: rescale the rewards"
 
 #: Every subclass of Arms by its lower-case name; the command line offers them.
 LAWS: dict[str, type[Arms]] = {}
@@ -65,14 +71,14 @@ class Arms(ABC):
         Parameters
         ----------
         names : sequence of str, length N
-            One name an arm.
+            One name an arm; any text but half of a surrogate pair, which no file can hold.
         ids : sequence of int, length N, optional
-            One number an arm, such as a movie's id.
+            One number an arm, such as a movie's id, in 64 bits.
 
         Raises
         ------
         TypeError, ValueError
-            If there is not one text, or integer, an arm.
+            If there is not one text, or integer, an arm, or one that cannot be stored.
 
         Examples
         --------
@@ -80,14 +86,16 @@ class Arms(ABC):
         >>> rai.Bernoulli([0.9, 0.5]).with_names(["A", "B"]).names
         ('A', 'B')
         """
-        texts, numbers = tuple(names), None if ids is None else tuple(int(number) for number in ids)
-        if not all(isinstance(text, str) for text in texts):
-            raise TypeError(f"names holds {next(text for text in texts if not isinstance(text, str))!r}; every entry must be a text")
-        for name, given in (("names", texts), ("ids", numbers)):
+        labels = texts("names", names)
+        numbers = None if ids is None else integers("ids", ids, "one integer an arm")
+        for name, given in (("names", labels), ("ids", numbers)):
             if given is not None and len(given) != self.n_arms:
                 raise ValueError(f"{name} has {len(given)} entries for {self.n_arms} arms; give one an arm")
+        for arm, number in enumerate(numbers or ()):
+            if not -(2**63) <= number < 2**63:
+                raise ValueError(f"ids[{arm}] is {short.repr(number)}; an id is kept in 64 bits: give one from -2^63 to 2^63 - 1")
         named = copy.copy(self)
-        object.__setattr__(named, "names", texts)
+        object.__setattr__(named, "names", labels)
         object.__setattr__(named, "ids", numbers)
         return named
 
@@ -163,30 +171,18 @@ def frozen_array(name: str, value: ArrayLike, dimensions: int) -> NDArray[np.flo
     TypeError
         If it does not hold real numbers.
     ValueError
-        If it has another number of dimensions, is ragged or empty, or holds NaN, an infinity or a number that
-        no double can hold.
+        If it has another number of dimensions, is ragged or empty, or holds a masked entry, NaN, or a number beyond `LARGEST`.
     """
     words = "a one-dimensional sequence" if dimensions == 1 else "a two-dimensional table"
-    try:
-        given = np.asarray(value)
-    except ValueError:
-        raise ValueError(f"{name} must be {words}; its rows differ in length: give each as many") from None
-    try:
-        if given.dtype.kind not in "biufO":  # strings, complex numbers and dates would be converted silently
-            raise TypeError
-        # Laws that are equal must have the same bytes: no -0.0.
-        array = np.array(given, dtype=np.float64, order="C") + 0.0
-    except OverflowError:
-        raise ValueError(f"{name} holds a number beyond the range of doubles; "
-                         "every entry must be a finite number: remove or mend that arm") from None
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be numbers, {words}; got {reprlib.repr(value)}") from None
+    # Laws that are equal must have the same bytes: no -0.0.
+    array = doubles(name, value, words) + 0.0
     if array.ndim != dimensions or array.size == 0:
         raise ValueError(f"{name} must be {words} with at least one entry; got shape {array.shape}")
-    if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        place = ", ".join(map(str, where))
-        raise ValueError(f"{name}[{place}] is {array[where]}; "
-                         "every entry must be a finite number: remove or mend that arm")
+    if not (abs(array) <= LARGEST).all():
+        where = tuple(int(i) for i in np.argwhere(~(abs(array) <= LARGEST))[0])
+        entry = f"{name}[{', '.join(map(str, where))}] is {array[where]}"
+        if not np.isfinite(array[where]):
+            raise ValueError(f"{entry}; every entry must be a finite number: remove or mend that arm")
+        raise ValueError(f"{entry}; {TOO_LARGE}")
     array.setflags(write=False)
     return array

@@ -55,7 +55,7 @@ class Categorical(Arms):
     TypeError
         If an argument does not hold numbers.
     ValueError
-        If a shape is wrong, a value repeats, an entry is NaN, infinite or negative, or a row does not sum to 1.
+        If a shape is wrong, a value repeats or is beyond 1e50, an entry is NaN, a probability negative, or a row does not sum to 1.
 
     Examples
     --------

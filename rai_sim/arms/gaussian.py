@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-import numbers
-import sys
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rai_sim.arms.base import Arms, frozen_array
+from rai_sim.arms.base import LARGEST, TOO_LARGE, Arms, frozen_array
 from rai_sim.engine import law as operations
 from rai_sim.engine.jit import implements
 from rai_sim.engine.sampling import normal
 from rai_sim.engine.streams import State
+from rai_sim.values import real, short
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -35,7 +34,7 @@ class Gaussian(Arms):
     TypeError
         If an argument does not hold numbers.
     ValueError
-        If `means` is empty or holds NaN or an infinity, or `sd` is not a positive finite number.
+        If `means` is empty or holds NaN, or a number is beyond 1e50, or `sd` is not positive.
 
     Examples
     --------
@@ -48,12 +47,14 @@ class Gaussian(Arms):
 
     def __init__(self, means: ArrayLike, sd: float = 0.5) -> None:
         """Check and freeze the arguments."""
-        if isinstance(sd, bool) or not isinstance(sd, numbers.Real):
-            raise TypeError(f"sd must be a positive number; got {sd!r}")
-        if not 0.0 < sd <= sys.float_info.max:
-            raise ValueError(f"sd is {sd}; it must be a positive finite standard deviation, at most 0.5 for the guarantees to hold")
+        deviation = real("sd", sd, "a positive number")
+        if not 0.0 < deviation < math.inf:
+            raise ValueError(f"sd is {short.repr(sd)}; it must be a positive finite standard deviation, "
+                             "at most 0.5 for the guarantees to hold")
+        if deviation > LARGEST:
+            raise ValueError(f"sd is {deviation}; {TOO_LARGE}")
         object.__setattr__(self, "means", frozen_array("means", means, 1))
-        object.__setattr__(self, "sd", float(sd))
+        object.__setattr__(self, "sd", deviation)
 
     def kernel_law(self) -> GaussianLaw:
         """Return the kernels' view of the law."""
@@ -108,7 +109,7 @@ def _unit(law: GaussianLaw) -> float:
 
 @implements(operations.proxy, GaussianLaw)
 def _proxy(law: GaussianLaw) -> float:
-    return law.sd * law.sd
+    return max(law.sd * law.sd, 1e-200)  # squares of distances are divided by it
 
 
 @implements(operations.handy, GaussianLaw)

@@ -35,7 +35,7 @@ class Recorded(Arms):
     TypeError
         If an argument does not hold numbers.
     ValueError
-        If a shape is wrong, or an entry is NaN or infinite.
+        If a shape is wrong, or an entry is NaN or beyond 1e50.
 
     Examples
     --------
@@ -49,7 +49,8 @@ class Recorded(Arms):
     def __init__(self, rewards: ArrayLike, means: ArrayLike | None = None) -> None:
         """Check and freeze the arguments."""
         table = frozen_array("rewards", rewards, 2)
-        averages = frozen_array("means", [_average(row) for row in table] if means is None else means, 1)
+        # From exact sums: rows of the same rewards in another order tie.
+        averages = frozen_array("means", [math.fsum(row.tolist()) / row.size for row in table] if means is None else means, 1)
         if len(averages) != len(table):
             raise ValueError(f"means has {len(averages)} entries but rewards has {len(table)} rows; give one mean an arm")
         object.__setattr__(self, "rewards", table)
@@ -71,14 +72,6 @@ class Recorded(Arms):
 
     def _identity_parts(self) -> tuple[object, ...]:
         return (self.rewards.shape, self.rewards, self.means)
-
-
-def _average(row: NDArray[np.float64]) -> float:
-    """Return the mean, from the exact sum: rows of the same rewards in another order tie."""
-    try:
-        return math.fsum(row.tolist()) / row.size
-    except OverflowError:
-        return math.inf
 
 
 class RecordedLaw(NamedTuple):

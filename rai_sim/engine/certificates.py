@@ -146,7 +146,7 @@ def sure_rounds(D: float, spread: float) -> int:
     """Return for how many rounds bound 1 certifies that a gap at distance D > 0 below W stays within it; spread may be 0 or infinite."""
     if spread <= 0.0:
         return int(LONGEST)
-    return int(min(D * _CAUTION / spread, LONGEST))
+    return int(min(max(0.0, D * _CAUTION / spread), LONGEST))  # NaN is no number of rounds: none are sure
 
 
 @kernel

@@ -72,9 +72,9 @@ def duel(
                 R1 = R + LANES + int(R * min(_LONGEST_CHORD, math.sqrt(32.0 * _SAG / W0)))
                 rise = (schedules.threshold(schedule, np.float64(R1)) / unit - W0) / (R1 - R0)
         W, slope = W0 + (R - R0) * rise, rise
-        if abs(gap) > W:
+        if not abs(gap) <= W:  # or sums that are not finite, which the caller reports
             W = schedules.threshold(schedule, np.float64(R)) / unit
-            if abs(gap) > W:
+            if not abs(gap) <= W:
                 break
             slope = (schedules.threshold(schedule, np.float64(R + LANES)) / unit - W) / LANES
         D = W - abs(gap)

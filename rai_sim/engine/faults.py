@@ -7,11 +7,11 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.engine.jit import kernel
+from rai_sim.engine.jit import inlined, kernel
 
 #: fault[0] is one of these; fault[1] and fault[2] are an arm and a pull number (1-based) where that says something.
 #: Of a block that was asked to stop, fault[1] is the number of replications that were finished.
-NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS, STOPPED = 0, 1, 2, 3
+NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS, NOT_FINITE, STOPPED = 0, 1, 2, 3, 4
 
 #: int64 counters are safe up to here. A run that would go on is stopped with an error instead of wrapping around.
 MOST_PULLS = 1 << 62
@@ -32,6 +32,12 @@ def report(fault: NDArray[np.int64], code: int, arm: int, pull: int) -> None:
     fault[0], fault[1], fault[2] = code, arm, pull
 
 
+@inlined
+def finite(x: float) -> bool:
+    """Whether a sum can be judged: every comparison with NaN is false, and what is computed from it or from an infinity is no index."""
+    return abs(x) < np.inf
+
+
 def raise_fault(fault: NDArray[np.int64]) -> NoReturn:
     """Raise the error that a noted fault stands for."""
     code, arm, pull = (int(v) for v in fault)
@@ -41,6 +47,11 @@ def raise_fault(fault: NDArray[np.int64]) -> NoReturn:
         raise ValueError(
             f"rewards: the recording of arm {arm} ran out: pull {pull} was asked for but only {pull - 1} are recorded; "
             "record more pulls, raise delta, or cap the replications with max_pulls"
+        )
+    if code == NOT_FINITE:
+        raise ValueError(
+            f"arms: the sum of arm {arm}'s rewards is not finite at pull {pull}; "
+            "a law must give finite rewards whose sums stay within the range of doubles: mend or rescale it"
         )
     raise OverflowError(
         f"a replication would pass {MOST_PULLS} pulls (2^62); the gaps are too small to finish: cap it with max_pulls"

@@ -55,6 +55,7 @@ from numpy.typing import NDArray
 
 from rai_sim.engine import law as laws
 from rai_sim.engine.certificates import certified_on_line, log_over_share
+from rai_sim.engine.faults import NOT_FINITE, finite, report
 from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.lucb_rounds import GREATEST, LEAST, NEAREST, STRONGEST, WEAKEST, Ranking
 from rai_sim.engine.sampling import bits_set, lanes
@@ -365,13 +366,17 @@ def first_exit(word: np.uint64, m: float, at: float, up: float, down: float, mos
 
 @inlined
 def stay_inside(
-    law: Any, k: Corridors, s: Ranking, picks: int, limit: int, skip_error: float, stop: NDArray[np.int64], jumps: int, state: State
-) -> tuple[int, int, State]:
-    """Pull the picks until one of them may have left its corridor, or `limit` times; return how often, the jumps and the state."""
+    law: Any, k: Corridors, s: Ranking, picks: int, limit: int, skip_error: float, stop: NDArray[np.int64], fault: NDArray[np.int64],
+    jumps: int, state: State,
+) -> tuple[int, int, State]:  # fmt: skip
+    """Pull the picks until one of them may have left its corridor, `limit` times, or until a fault is reported.
+
+    Return how often, the jumps and the state.
+    """
     done = 0
     while True:
         H = narrowest(k, s, picks)
-        step = int(min(H * _CAUTION / laws.spread(law), _LONGEST))
+        step = int(min(max(0.0, H * _CAUTION / laws.spread(law)), _LONGEST))  # 0 where both are infinite
         budget = exit_budget(law, picks, skip_error, jumps + 1)
         reach = H * H / budget  # about the length that is certified when the means have settled
         if laws.has_words(law) and max(np.float64(step), reach) < WORTH_A_JUMP:
@@ -405,6 +410,9 @@ def stay_inside(
                 else:
                     s.total[x], state = laws.more_pulls(law, arm, before, pulls, step, state)
                 k.moved[x] += (s.total[x] - before) - step * s.mean[x]
+                if not finite(s.total[x]):
+                    report(fault, NOT_FINITE, arm, pulls + step)
+                    limit = 0
         done += step
         if done >= limit or narrowest(k, s, picks) <= 0.0 or raised(stop):
             return done, jumps, state

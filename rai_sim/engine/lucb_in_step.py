@@ -33,6 +33,7 @@ from rai_sim.engine import law as laws
 from rai_sim.engine import schedule as schedules
 from rai_sim.engine.certificates import Constraints, constrain, longest_jump, pair_budget, sure_rounds
 from rai_sim.engine.duel import WORTH_A_JUMP
+from rai_sim.engine.faults import NOT_FINITE, finite, report
 from rai_sim.engine.history import History, keep_state, next_asked, see_arm
 from rai_sim.engine.jit import implements, inlined, kernel
 from rai_sim.engine.lucb_rounds import Ranking
@@ -90,9 +91,9 @@ def _wants(part: Partition, i: int) -> bool:
 @kernel
 def run_in_step(
     law: Any, scale: float, skip_error: float, s: Ranking, counts: NDArray[np.uint8], part: Partition, c: Constraints, n: int, R: int,
-    rounds: int, pulls: int, history: History, jumps: int, state: State,
+    rounds: int, pulls: int, history: History, fault: NDArray[np.int64], jumps: int, state: State,
 ) -> tuple[int, int, State]:  # fmt: skip
-    """Pull all arms for 1 to `rounds` rounds, until one might be settled; return rounds, jumps and state.
+    """Pull all arms for 1 to `rounds` rounds, until one might be settled or a fault is reported; return rounds, jumps and state.
 
     Round R has been judged, settled nobody and has not pulled yet, after `pulls` pulls in all.
     """
@@ -132,6 +133,9 @@ def run_in_step(
         else:
             for x in range(n):
                 s.total[x], state = laws.more_pulls(law, s.arm_of[s.order[x]], s.total[x], t + made, k, state)
+                if not finite(s.total[x]):
+                    report(fault, NOT_FINITE, s.arm_of[s.order[x]], t + made + k)
+                    rounds = 0
             repair(s.order, s.total, n, s.picks, s.lcb)
         made += k
         _see(history, s, n, R + made, t + made, pulls + made * n)

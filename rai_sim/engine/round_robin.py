@@ -25,7 +25,7 @@ from rai_sim.engine import schedule as schedules
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.certificates import FIRST_JUMPS, Constraints, constrain, longest_jump, new_constraints, pair_budget, sure_rounds
 from rai_sim.engine.duel import WORTH_A_JUMP, duel
-from rai_sim.engine.faults import MOST_PULLS, NONE, RECORDING_RAN_OUT, STOPPED, TOO_MANY_PULLS, report
+from rai_sim.engine.faults import MOST_PULLS, NONE, NOT_FINITE, RECORDING_RAN_OUT, STOPPED, TOO_MANY_PULLS, finite, report
 from rai_sim.engine.history import History, keep_state, next_asked, see_arm, traced
 from rai_sim.engine.jit import driver, inlined, kernel
 from rai_sim.engine.partition import (
@@ -139,6 +139,8 @@ def _run_one(
         if mode == SUMS:
             for x in range(n):
                 total[x], state = laws.more_pulls(law, arm_of[order[x]], total[x], t, k * per_round, state)
+                if not finite(total[x]):
+                    report(fault, NOT_FINITE, arm_of[order[x]], t + k * per_round)
             repair(order, total, n, scratch.spare_order, scratch.spare_total)
         elif mode == WORDS:
             if word_rounds == LANES:
@@ -158,7 +160,12 @@ def _run_one(
                 jumps, state,
             )  # fmt: skip
             k -= R
+            for x in range(2):
+                if not finite(total[x]):
+                    report(fault, NOT_FINITE, arm_of[order[x]], t + k)
             repair(order, total, n, scratch.spare_order, scratch.spare_total)
+        if fault[0] != NONE:
+            return False, R, pulls
         if merging and R == 0 and k > 1:  # round 1 is over, without an event
             _merge_all(part)
         R, t, pulls = R + k, t + k * per_round, pulls + n * k * per_round

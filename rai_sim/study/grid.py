@@ -25,6 +25,7 @@ from rai_sim.study.stopping import Verdict, follow
 from rai_sim.study.store import KEEPS
 from rai_sim.study.stored import why_not_run
 from rai_sim.study.task import Task
+from rai_sim.values import real, short
 
 #: Replications of a task if neither their number nor a precision is given, and the most a precision may take.
 _REPLICATIONS, _MOST_REPLICATIONS = 1000, 10**8
@@ -334,8 +335,8 @@ def _named(problems: Iterable[Problem]) -> dict[str, Problem]:
 
 
 def _check_precision(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"precision must be a number; got {value!r}")
-    if not _LEAST_PRECISION <= value < 1.0:
-        raise ValueError(f"precision is {value}; it is a share of the mean between {_LEAST_PRECISION} and 1, such as 0.01 for 1 %")
-    return float(value)
+    share = real("precision", value)
+    if not _LEAST_PRECISION <= share < 1.0:
+        raise ValueError(f"precision is {short.repr(value)}; it is a share of the mean between "
+                         f"{_LEAST_PRECISION} and 1, such as 0.01 for 1 %")
+    return share

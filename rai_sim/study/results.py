@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rai_sim import bounds, html_tables
-from rai_sim.checks import check_count, check_workers
+from rai_sim.checks import check_count, check_seed, check_workers
 from rai_sim.forks import refuse_forked_polars
 from rai_sim.result import Result
 from rai_sim.study import tables
@@ -453,8 +453,8 @@ class StudyResults:
         Raises
         ------
         TypeError, ValueError
-            If `sample` is no positive integer, or `n_jobs` is no number of workers; ValueError if no task can be run here, as their
-            algorithm is not known to this process. If that is so of some tasks they are left out, with a StoreWarning.
+            If `sample` is no positive integer, `seed` no seed, or `n_jobs` no number of workers; ValueError if no task can be run here, as
+            their algorithm is not known to this process. If that is so of some tasks they are left out, with a StoreWarning.
 
         Examples
         --------
@@ -466,7 +466,7 @@ class StudyResults:
         3 stored replications were run again: all are the same to the bit
         """
         refuse_forked_polars("StudyResults.verify")
-        sample, n_jobs = check_count("sample", sample, 1), check_workers(n_jobs)
+        sample, seed, n_jobs = check_count("sample", sample, 1), check_seed(seed), check_workers(n_jobs)
         tasks, flaw = runnable(self.tasks), why_not_run(self.tasks)
         if flaw is not None and not tasks:
             raise ValueError(flaw)

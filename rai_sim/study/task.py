@@ -15,6 +15,7 @@ from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.arms.base import LAWS, Arms
 from rai_sim.experiment import Experiment
 from rai_sim.problem import Problem
+from rai_sim.values import short
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,13 @@ class Task:
         """Refuse what cannot be written down."""
         if not isinstance(self.instance, str) or not self.instance:
             raise TypeError(f"instance is {self.instance!r}; give it a name, a text")
+        object.__setattr__(self, "instance", str.__str__(self.instance))  # no text of NumPy's
         try:
             self.instance.encode()
             json.dumps(dict(self.parameters), allow_nan=False)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"instance {self.instance!a} with parameters {dict(self.parameters)!r} cannot be written down: {error}; "
+            given = short.repr(dict(self.parameters))
+            raise ValueError(f"instance {self.instance!a} with parameters {given} cannot be written down: {error}; "
                               "give numbers of Python and texts") from None
 
     @property

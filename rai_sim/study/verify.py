@@ -48,7 +48,7 @@ class Verification:
         return f"{self.checked:,} stored replications were run again: {len(self.mismatches):,} mismatches, first {first}"
 
 
-def verify(data: StudyData, tasks: Sequence[Task], sample: int, seed: int | None, n_jobs: int | None) -> Verification:
+def verify(data: StudyData, tasks: Sequence[Task], sample: int, seed: int, n_jobs: int | None) -> Verification:
     """Run a random sample of what is stored of some tasks again (see `StudyResults.verify`)."""
     draw = _draw_rows if data.store.keep == "replications" else _draw_sums
     checked, mismatches = 0, []

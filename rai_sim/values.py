@@ -1,0 +1,232 @@
+"""Numbers and texts from outside: read exactly (a real number to the nearest double) or refused, never by a conversion's default.
+
+NumPy's and Python's conversions take more than they should: the number under a mask, text as a number, dates as days, True as 1. What
+is accepted is decided here, on the way in; what it must lie between is said where it is used.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+import reprlib
+from collections.abc import Iterable, Mapping, Sequence, Set
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: What stands for a sequence of bytes or characters, not of numbers or texts.
+_TEXTS = (str, bytes, bytearray)
+#: Numbers of the kinds that doubles stand for: truth values, integers, floats.
+_REAL_KINDS = "biuf"
+
+
+class _Short(reprlib.Repr):
+    """Values in messages: the first dozen entries of a long sequence, and of a long integer its ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxtuple = self.maxlist = 12
+        self.maxother = 60
+
+    def repr_int(self, x: int, level: int) -> str:
+        """Return the digits, or the length of an integer that Python refuses to write in decimal digits."""
+        try:
+            return super().repr_int(x, level)
+        except ValueError:
+            return f"an integer of {x.bit_length()} bits"
+
+
+    def repr_instance(self, x: object, level: int) -> str:
+        """Return one line, also of a table."""
+        return " ".join(super().repr_instance(x, level).split())
+
+
+short = _Short()
+
+
+def is_integer_type(kind: type) -> bool:
+    """Whether values of a type are integers: no truth values, and no time spans, which NumPy counts among integers."""
+    return issubclass(kind, int | np.integer) and not issubclass(kind, bool | np.timedelta64)
+
+
+def _is_real_type(kind: type) -> bool:
+    return issubclass(kind, numbers.Real | Decimal) and not issubclass(kind, np.timedelta64)
+
+
+def real(name: str, value: object, what: str = "a number") -> float:
+    """Return the double nearest to a real number; NaN and infinities pass, as does a number beyond all doubles, as an infinity.
+
+    Raises
+    ------
+    TypeError
+        If it is no real number: a truth value, a text, a complex number, a time span, an array.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> real("sd", Fraction(1, 4)), real("sd", np.float32(0.5)), real("sd", 10**400)
+    (0.25, 0.5, inf)
+    """
+    if not _is_real_type(type(value)) or isinstance(value, bool):
+        raise TypeError(f"{name} must be {what}; got {short.repr(value)}")
+    number: Any = value
+    try:
+        with np.errstate(over="ignore"):
+            return float(number)
+    except OverflowError:
+        return math.copysign(math.inf, 1 if number > 0 else -1)
+    except ValueError:  # a decimal's signalling NaN
+        return math.nan
+
+
+def integer(name: str, value: object) -> int:
+    """Return an integer, or raise TypeError.
+
+    Examples
+    --------
+    >>> integer("seed", np.uint64(7))
+    7
+    """
+    if isinstance(value, bool | np.bool_) or is_masked(value):
+        raise TypeError(f"{name} must be an integer; got {short.repr(value)}")
+    try:
+        return int(operator.index(value))  # type: ignore[arg-type]  # what is no integer raises
+    except TypeError:
+        raise TypeError(f"{name} must be an integer; got {short.repr(value)}{written_whole(value)}") from None
+
+
+def written_whole(value: object) -> str:
+    """Return how to write a whole number that is no integer, as 1e3 is none; nothing for everything else.
+
+    Examples
+    --------
+    >>> written_whole(1e3), written_whole(0.5)
+    ('; write 1000', '')
+    """
+    number = float(value) if isinstance(value, (float, np.floating)) else 0.5
+    return f"; write {int(number)}" if number.is_integer() and abs(number) <= 1 << 62 else ""
+
+
+def integers(name: str, value: object, each: str = "one integer a cluster, such as (3, 5, 2)") -> tuple[int, ...]:
+    """Return the integers of a sequence or array.
+
+    Raises
+    ------
+    TypeError
+        If it is no one-dimensional sequence, or holds something else: floats, truth values, texts, dates, masked entries.
+
+    Examples
+    --------
+    >>> integers("clusters", np.array([1, 2], np.uint8))
+    (1, 2)
+    """
+    if not isinstance(value, Sequence | np.ndarray) and hasattr(value, "__array__"):
+        value = np.asarray(value)  # a column of a frame
+    if is_masked(value):
+        raise TypeError(f"{name} is {short.repr(value)}, which holds a masked entry; leave it out or fill it in")
+    items: Any = value.tolist() if isinstance(value, np.ndarray) and value.ndim and value.dtype.kind not in "mM" else value
+    if not isinstance(items, Sequence) or isinstance(items, _TEXTS):
+        raise TypeError(f"{name} is {short.repr(value)}; it must be a sequence with {each}")
+    wrong = {kind for kind in set(map(type, items)) if not is_integer_type(kind)}
+    if wrong:
+        i = next(i for i, item in enumerate(items) if type(item) in wrong)
+        raise TypeError(f"{name}[{i}] is {short.repr(items[i])} of type {type(items[i]).__name__} in "
+                        f"{name}={short.repr(value)}{written_whole(items[i])}; give integers: {each}")
+    return tuple(map(int, items))
+
+
+def texts(name: str, value: Iterable[str]) -> tuple[str, ...]:
+    """Return the texts of a sequence or array, each a plain str that a file can hold.
+
+    Raises
+    ------
+    TypeError
+        If it is one text itself, has no order, or holds something else.
+    ValueError
+        If a text cannot be written as UTF-8: half of a surrogate pair.
+
+    Examples
+    --------
+    >>> texts("names", np.array(["A", "B"]))
+    ('A', 'B')
+    """
+    if isinstance(value, (*_TEXTS, Mapping, Set)) or not isinstance(value, Iterable):
+        raise TypeError(f"{name} is {short.repr(value)}; it must be a sequence of texts")
+    items = tuple(value)
+    for i, item in enumerate(items):
+        if not isinstance(item, str):
+            raise TypeError(f"{name} holds {short.repr(item)}; every entry must be a text: see {name}[{i}]")
+    plain = tuple(str.__str__(item) for item in items)
+    for i, item in enumerate(plain):
+        if not _storable(item):
+            raise ValueError(f"{name}[{i}] is {item!a}, which holds half of a surrogate pair; no file can hold that: mend the text")
+    return plain
+
+
+def _storable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def is_masked(value: object, depth: int = 3) -> bool:
+    """Whether an array, or an array or a list in a list, has masked entries: under a mask lies a number that nobody meant.
+
+    Examples
+    --------
+    >>> is_masked(np.ma.array([0.5, 0.25], mask=[False, True])), is_masked([0.5, np.ma.masked]), is_masked([0.5])
+    (True, True, False)
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        return bool(np.ma.getmaskarray(value).any())
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind == "O" and depth > 0 and is_masked(value.ravel().tolist(), depth - 1)
+    if depth == 0 or not isinstance(value, list | tuple):
+        return False
+    nested = {kind for kind in set(map(type, value)) if issubclass(kind, np.ndarray | list | tuple)}
+    return bool(nested) and any(is_masked(item, depth - 1) for item in value if type(item) in nested)
+
+
+def doubles(name: str, value: object, words: str) -> NDArray[np.float64]:
+    """Return a new C-contiguous array of the doubles nearest to real numbers, of any shape; truth values are 0 and 1.
+
+    Raises
+    ------
+    TypeError
+        If it does not hold real numbers; `words` say what it must be.
+    ValueError
+        If it is ragged, has masked entries, or holds an integer, fraction or decimal that no double can hold.
+
+    Examples
+    --------
+    >>> doubles("means", [Decimal("0.5"), 1], "a sequence")
+    array([0.5, 1. ])
+    """
+    if is_masked(value):
+        where = ""
+        if isinstance(value, np.ma.MaskedArray):
+            where = f"[{', '.join(map(str, np.argwhere(np.ma.getmaskarray(value))[0]))}]"
+        raise ValueError(f"{name}{where} is masked; every entry must be a number: leave out that arm or fill it in")
+    try:
+        given = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} must be {words}; its rows differ in length: give each as many") from None
+    try:
+        if isinstance(value, _TEXTS) or not (given.dtype.kind in _REAL_KINDS or (given.dtype.kind == "O" and _all_real(given))):
+            raise TypeError  # texts, complex numbers and dates would be converted silently
+        with np.errstate(over="ignore"):
+            return np.array(given, dtype=np.float64, order="C")
+    except OverflowError:
+        raise ValueError(f"{name} holds a number beyond the range of doubles; "
+                         "every entry must be a finite number: remove or mend that arm") from None
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be numbers, {words}; got {short.repr(value)}") from None
+
+
+def _all_real(array: NDArray[Any]) -> bool:
+    return all(_is_real_type(kind) or issubclass(kind, np.bool_) for kind in set(map(type, array.ravel().tolist())))
