@@ -152,14 +152,12 @@ WILD: list[tuple[str, Arms, set[int]]] = [
     ("a NaN on tape", unchecked(rai.Recorded(ONES, means=[1, 0.5, 0.2]), rewards=np.where(np.arange(400) == 57, np.nan, ONES)), {0, 1, 2}),
     ("one arm's infinity on tape", unchecked(rai.Recorded(ONES, means=[1, 0.5, 0.2]), rewards=np.array(
         [[1.0] * 400, [1.0] * 400, [1.0] * 100 + [math.inf] + [1.0] * 299])), {2}),
-    ("rewards that add up beyond all doubles", unchecked(rai.Recorded(ONES, means=[1, 0.5, 0.2]), rewards=ONES * 1e307), {0, 1, 2}),
 ]  # fmt: skip
 
 
 REPORT = r"arms: the sum of arm (\d)'s rewards is not finite at pull (\d+); a law must give finite rewards .*: mend or rescale it"
 
 
-@pytest.mark.filterwarnings("ignore:overflow encountered in accumulate")  # where the tape is added up
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=["vanilla", "butterscotch", "lucb"])
 @pytest.mark.parametrize(("arms", "at_fault"), [case[1:] for case in WILD], ids=[case[0] for case in WILD])
 @pytest.mark.parametrize("sizes", [(1, 2), (1, 1, 1)], ids=str)

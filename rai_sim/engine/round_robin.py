@@ -118,7 +118,7 @@ def _run_one(
     missing = open_partition(part, setting.sizes)
     every_round, unit, tracing = schedules.every_round(schedule), laws.unit(law), traced(history)
     R, t, pulls, jumps, due = 0, 0, 0, 0, next_asked(history)
-    count, G, W, W_end = 0, 0.0, 0.0, 0.0
+    count, G, W, W_end, audit = 0, 0.0, 0.0, 0.0, 0
     budget = -1.0  # of the next jump; negative if it has to be computed anew, as it depends on n
     word_rounds = LANES  # rounds of the drawn words that are over; no words are left at 64
     per_round, last_by_pulls, last_by_recording = _last_rounds(law, schedule, setting.max_pulls, n, R, t, pulls)
@@ -131,7 +131,9 @@ def _run_one(
             return False, R, pulls
         last = min(last_by_pulls, last_by_recording)
         if R + k > last:  # the rounds up to `last` hold no event, so they are over
-            if last_by_recording < last_by_pulls:
+            if not _all_finite(scratch, n, t, fault):
+                pass
+            elif last_by_recording < last_by_pulls:
                 report(fault, RECORDING_RAN_OUT, _least_arm(scratch, n), laws.pulls_available(law) + 1)
             elif setting.max_pulls < 0:
                 report(fault, TOO_MANY_PULLS, 0, 0)
@@ -139,8 +141,6 @@ def _run_one(
         if mode == SUMS:
             for x in range(n):
                 total[x], state = laws.more_pulls(law, arm_of[order[x]], total[x], t, k * per_round, state)
-                if not finite(total[x]):
-                    report(fault, NOT_FINITE, arm_of[order[x]], t + k * per_round)
             repair(order, total, n, scratch.spare_order, scratch.spare_total)
         elif mode == WORDS:
             if word_rounds == LANES:
@@ -160,12 +160,7 @@ def _run_one(
                 jumps, state,
             )  # fmt: skip
             k -= R
-            for x in range(2):
-                if not finite(total[x]):
-                    report(fault, NOT_FINITE, arm_of[order[x]], t + k)
             repair(order, total, n, scratch.spare_order, scratch.spare_total)
-        if fault[0] != NONE:
-            return False, R, pulls
         if merging and R == 0 and k > 1:  # round 1 is over, without an event
             _merge_all(part)
         R, t, pulls = R + k, t + k * per_round, pulls + n * k * per_round
@@ -173,6 +168,10 @@ def _run_one(
         if every_round:  # else rounds are so long that each is likely to hold an event
             count, G = constrain(constraints, total, part.open_sizes, n)
         event = not every_round or G > W or R == 1
+        if event or mode == DUEL or audit <= R:  # a sum that is not finite stays so, and may hide in G: no round may be judged by it
+            audit = 2 * R
+            if not _all_finite(scratch, n, t, fault):
+                return False, R, pulls
         if tracing:
             _see_arms(history, scratch, n, t, pulls, R)
             due = next_asked(history)
@@ -203,6 +202,16 @@ def _run_one(
             if 4.0 * square / budget > k:  # a quarter of this is about the length that bound 2 certifies when means are close
                 jumps += 1
                 k = max(k, 1 + longest_jump(law, schedule, constraints, count, order, arm_of, total, n, R, W, G, budget))
+
+
+@kernel
+def _all_finite(scratch: Scratch, n: int, t: int, fault: NDArray[np.int64]) -> bool:
+    """Whether all sums of t pulls are finite; else report the arm of one that is not."""
+    for x in range(n):
+        if not finite(scratch.total[x]):
+            report(fault, NOT_FINITE, scratch.arm_of[scratch.order[x]], t)
+            return False
+    return True
 
 
 @inlined
