@@ -101,7 +101,8 @@ def simulate(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of a wrong type or value, before anything is run; or if a recording runs out, naming arm and pull.
+        If an argument is of a wrong type or value, before anything is run; or if a recording runs out, or a law's rewards have no
+        finite sum, naming arm and pull.
     OverflowError
         If a replication without cap would pass 2^62 pulls.
     SimulationInterrupted

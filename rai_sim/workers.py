@@ -33,7 +33,7 @@ def run_into(experiment: Experiment, first: int, block: Block) -> None:
     Raises
     ------
     ValueError, OverflowError
-        If a recording runs out, or a replication would pass 2^62 pulls; some rows may have been written.
+        If a recording runs out, a sum is not finite, or a replication would pass 2^62 pulls; some rows may have been written.
     KernelStopped
         If SIGINT or SIGTERM came and its handler raised nothing here; some rows are finished.
     """

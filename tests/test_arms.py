@@ -341,7 +341,7 @@ def test_values_on_a_lattice_become_integers(values: list[float], unit: float, s
         [0.0, 0.2 + 1e-12, 1.0],  # close to a fifth, but no rounding
         [0.0, 1e-15],  # distinct, though both within rounding of 0
         [0.0, 1 / 9973, 1 / 9967, 1.0],  # a lattice too fine
-        [-1.7e308, 0.5, 1.0],
+        [-1e50, 0.5, 1.0],  # the farthest from 0 that a law accepts
         [0.0, 1e-9, 1.0],
     ],
 )
