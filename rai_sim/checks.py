@@ -115,8 +115,10 @@ def check_seed(seed: object) -> int:
         assert isinstance(entropy, int)
         return entropy
     number = integer("seed", seed)
-    if not 0 <= number < LARGEST_SEED:
-        raise ValueError(f"seed is {short.repr(number)}; it must be a non-negative integer, or None to draw one, and below 2^2048")
+    if number < 0:
+        raise ValueError(f"seed is {short.repr(number)}; it must be a non-negative integer, or None to draw one")
+    if number >= LARGEST_SEED:
+        raise ValueError(f"seed is {short.repr(number)}; it must be below 2^2048: take a smaller one")
     return number
 
 
