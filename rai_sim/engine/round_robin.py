@@ -131,8 +131,9 @@ def _run_one(
             return False, R, pulls
         last = min(last_by_pulls, last_by_recording)
         if R + k > last:  # the rounds up to `last` hold no event, so they are over
-            if not _all_finite(scratch, n, t, fault):
-                pass
+            bad = _not_finite(total, n)
+            if bad >= 0:
+                report(fault, NOT_FINITE, arm_of[order[bad]], t)
             elif last_by_recording < last_by_pulls:
                 report(fault, RECORDING_RAN_OUT, _least_arm(scratch, n), laws.pulls_available(law) + 1)
             elif setting.max_pulls < 0:
@@ -169,8 +170,10 @@ def _run_one(
             count, G = constrain(constraints, total, part.open_sizes, n)
         event = not every_round or G > W or R == 1
         if event or mode == DUEL or audit <= R:  # a sum that is not finite stays so, and may hide in G: no round may be judged by it
-            audit = 2 * R
-            if not _all_finite(scratch, n, t, fault):
+            audit = 8 * R
+            bad = _not_finite(total, n)
+            if bad >= 0:
+                report(fault, NOT_FINITE, arm_of[order[bad]], t)
                 return False, R, pulls
         if tracing:
             _see_arms(history, scratch, n, t, pulls, R)
@@ -205,13 +208,13 @@ def _run_one(
 
 
 @kernel
-def _all_finite(scratch: Scratch, n: int, t: int, fault: NDArray[np.int64]) -> bool:
-    """Whether all sums of t pulls are finite; else report the arm of one that is not."""
+def _not_finite(total: NDArray[np.float64], n: int) -> int:
+    """Return the last rank whose sum is not finite, -1 if there is none."""
+    rank = -1
     for x in range(n):
-        if not finite(scratch.total[x]):
-            report(fault, NOT_FINITE, scratch.arm_of[scratch.order[x]], t)
-            return False
-    return True
+        if not finite(total[x]):
+            rank = x
+    return rank
 
 
 @inlined
