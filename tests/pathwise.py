@@ -61,9 +61,11 @@ class Stack(NamedTuple):
     spread: float
     unit: float
     mode: int
-    calls: NDArray[np.int64]  # (C, 3) in mode NOTE: arm, first pull, pulls of each call; 64 for a word
+    calls: NDArray[np.int64]  # (C, 4) in mode NOTE: arm, first pull, pulls of each call, whether it is a word, which may be used in part
     used: NDArray[np.int64]  # (C,) in mode ANEW: how many of them were used
     cursor: NDArray[np.int64]  # (1,) the number of the next call
+    course: NDArray[np.uint64]  # (2,) the replication last seen, and the state's count of calls that is to come back
+    lost: NDArray[np.int64]  # (1,) how often another state came back than the last one given
 
 
 @inlined
@@ -76,8 +78,21 @@ def _mix(z: np.uint64) -> np.uint64:
 
 @inlined
 def _key_of(state: State) -> np.uint64:
-    """Return a number that tells replications apart: after the opening permutation nothing is drawn from the stream."""
-    return _mix(state[0] ^ _mix(state[1] ^ _mix(state[2] ^ state[3])))
+    """Return a number that tells replications apart: after the opening permutation nothing is drawn from the stream.
+
+    The state's fourth word counts calls (`_passed_on`).
+    """
+    return _mix(state[0] ^ _mix(state[1] ^ _mix(state[2])))
+
+
+@inlined
+def _passed_on(law: Stack, state: State) -> State:
+    """Return the state after a call, and note whether the one before it is that of the last call: kernels may drop none."""
+    s0, s1, s2, count, generators = state
+    if law.course[0] == s0 and law.course[1] != count:
+        law.lost[0] += 1
+    law.course[0], law.course[1] = s0, count + _1
+    return s0, s1, s2, count + _1, generators
 
 
 @inlined
@@ -137,28 +152,28 @@ def _one_reward(law: Stack, key: np.uint64, arm: int, j: int) -> float:
 
 
 @compiled
-def _noted(law: Stack, arm: int, pulls: int, size: int) -> int:
+def _noted(law: Stack, arm: int, pulls: int, size: int, word: bool) -> int:
     """Note a call; return how many of its rewards are to be those of the stack."""
     number = law.cursor[0]
     law.cursor[0] += 1
     if number >= law.calls.shape[0]:
         return size
-    law.calls[number, 0], law.calls[number, 1], law.calls[number, 2] = arm, pulls, size
+    law.calls[number, 0], law.calls[number, 1], law.calls[number, 2], law.calls[number, 3] = arm, pulls, size, word
     return law.used[number] if law.mode == ANEW else size
 
 
 @implements(operations.one_pull, Stack)
 def _one_pull(law: Stack, arm: int, total: float, pulls: int, state: State) -> tuple[float, State]:
     if law.mode != PLAIN:
-        _noted(law, arm, pulls, 1)
-    return total + _one_reward(law, _key_of(state), arm, pulls), state
+        _noted(law, arm, pulls, 1, False)
+    return total + _one_reward(law, _key_of(state), arm, pulls), _passed_on(law, state)
 
 
 @implements(operations.more_pulls, Stack)
 def _more_pulls(law: Stack, arm: int, total: float, pulls: int, k: int, state: State) -> tuple[float, State]:
     if law.mode != PLAIN:
-        _noted(law, arm, pulls, k)
-    key, j, stop = _key_of(state), pulls, pulls + k
+        _noted(law, arm, pulls, k, False)
+    key, j, stop, state = _key_of(state), pulls, pulls + k, _passed_on(law, state)
     if law.kind > BITS:
         while j < stop:
             total += _other_reward(law, key, arm, j)
@@ -177,11 +192,11 @@ def _word(law: Stack, arm: int, pulls: int, state: State) -> tuple[np.uint64, St
     word = _word_at(law, key, arm, pulls)
     if law.mode != PLAIN:
         number = law.cursor[0]
-        used = _noted(law, arm, pulls, 64)
+        used = _noted(law, arm, pulls, 64, True)
         if used < 64:
             stack = lanes(0, used) if used > 0 else _0
             word = (word & stack) | (_aligned_word(law.digits[arm], ~key, arm, number) & ~stack)
-    return word, state
+    return word, _passed_on(law, state)
 
 
 @implements(operations.pulls_available, Stack)
@@ -258,16 +273,16 @@ class Task:
             # A uniform on an interval of length 1 is sub-Gaussian with its variance, 1/12.
             means, proxy, spread = np.round(means * 4096.0) / 4096.0, 4.0 / 12.0 * 0.75**2, np.inf
         return Stack(
-            kind, digits, cumulative, means, proxy, spread, unit, PLAIN, np.zeros((calls, 3), np.int64), np.zeros(calls, np.int64),
-            np.zeros(1, np.int64),
+            kind, digits, cumulative, means, proxy, spread, unit, PLAIN, np.zeros((calls, 4), np.int64), np.zeros(calls, np.int64),
+            np.zeros(1, np.int64), np.zeros(2, np.uint64), np.zeros(1, np.int64),
         )  # fmt: skip
 
-    def block_setting(self, seed: int, skip_error: float) -> Setting:
+    def block_setting(self, seed: int, skip_error: float, max_pulls: int = -1) -> Setting:
         """Return what kernels take."""
         return Setting(
             sizes=np.array(self.clusters, np.int64), required=np.array(self.required, np.int64),
             cluster_of=np.repeat(np.arange(len(self.clusters)), self.clusters).astype(np.int64), delta=self.delta, skip_error=skip_error,
-            max_pulls=-1, key=stream_key(seed),
+            max_pulls=max_pulls, key=stream_key(seed),
         )  # fmt: skip
 
 
@@ -344,10 +359,11 @@ def _run_literally(
     """Run the literal loop on the replications' stacks; rules as in `literal`, 2 is LUCB."""
     for b in range(out.pulls.size):
         key = _key_of(shuffle(room.order, replication_stream(setting.key, first + b, generators)))
+        sizes, required, delta, cap = setting.sizes, setting.required, setting.delta, setting.max_pulls
         if rule == 2:
-            literal.lucb(rewards, law, key, flag, setting.sizes, setting.required, setting.delta, law.unit, -1, room, out, b)
+            literal.lucb(rewards, law, key, flag, sizes, required, delta, law.unit, cap, room, out, b)
         else:
-            literal.round_robin(rewards, law, key, rule, flag, setting.sizes, setting.required, setting.delta, law.unit, -1, room, out, b)
+            literal.round_robin(rewards, law, key, rule, flag, sizes, required, delta, law.unit, cap, room, out, b)
 
 
 def rule_of(algorithm: Algorithm) -> tuple[int, bool]:
@@ -358,24 +374,28 @@ def rule_of(algorithm: Algorithm) -> tuple[int, bool]:
     return (literal.VANILLA if isinstance(algorithm, Vanilla) else literal.BUTTERSCOTCH), algorithm.merging
 
 
-def run_literally(algorithm: Algorithm, task: Task, law: Stack, seed: int, first: int, count: int) -> literal.Outcome:
+def run_literally(
+    algorithm: Algorithm, task: Task, law: Stack, seed: int, first: int, count: int, max_pulls: int = -1
+) -> literal.Outcome:
     """Run replications through the literal loop."""
     N, m = len(task.means), len(task.clusters)
     out, room = literal.new_outcome(count, sum(task.required), N), literal.new_room(N, m)
-    _run_literally(reward, law, *rule_of(algorithm), task.block_setting(seed, 0.0), first, new_generators(), room, out)
+    _run_literally(reward, law, *rule_of(algorithm), task.block_setting(seed, 0.0, max_pulls), first, new_generators(), room, out)
     return out
 
 
 def run_kernels(
-    algorithm: Algorithm, task: Task, law: Stack, seed: int, first: int, count: int, skip_error: float = 1e-12, traced: bool = False
-) -> literal.Outcome:
+    algorithm: Algorithm, task: Task, law: Stack, seed: int, first: int, count: int, skip_error: float = 1e-12, traced: bool = False,
+    max_pulls: int = -1,
+) -> literal.Outcome:  # fmt: skip
     """Run replications through `Algorithm.run_block`; one at a time, with arms' pulls, if traced."""
     N, parts = len(task.means), []
     for start in range(first, first + count, 1 if traced else count):
         size = 1 if traced else count
         block = new_block(size, sum(task.required), N, new_history(np.zeros(0, np.int64), N) if traced else None)
-        algorithm.run_block(law, task.block_setting(seed, skip_error), start, block)
+        algorithm.run_block(law, task.block_setting(seed, skip_error, max_pulls), start, block)
         assert block.fault[0] == 0
+        assert law.lost[0] == 0, "a random state was dropped"
         settled = block.settled.copy()
         settled[:, 1, :][settled[:, 0, :] == 0] = 0  # not written
         pulls = block.history.pulls[-1:, 0, :].copy() if traced else np.zeros((0, N), np.int64)
@@ -385,13 +405,13 @@ def run_kernels(
 
 def run_both(
     algorithm: Algorithm, task: Task, seed: int, first: int, count: int, *, skip_error: float = 1e-12, proxy_over: float = 1.0,
-    traced: bool = False,
+    traced: bool = False, max_pulls: int = -1,
 ) -> Runs:  # fmt: skip
     """Run replications both ways; `proxy_over` divides the variance proxy that the law claims: above 1 kernels are over-confident."""
     law = task.stack()
     claimed = law._replace(variance_proxy=law.variance_proxy / proxy_over)
-    ours = run_kernels(algorithm, task, claimed, seed, first, count, skip_error, traced)
-    return Runs(ours, run_literally(algorithm, task, law, seed, first, count))
+    ours = run_kernels(algorithm, task, claimed, seed, first, count, skip_error, traced, max_pulls)
+    return Runs(ours, run_literally(algorithm, task, law, seed, first, count, max_pulls))
 
 
 @contextmanager
@@ -447,7 +467,7 @@ def _used(calls: NDArray[np.int64], arm_pulls: NDArray[np.int64]) -> NDArray[np.
     """
     used, end = np.empty(len(calls), np.int64), arm_pulls.copy()
     for number in range(len(calls) - 1, -1, -1):
-        arm, start, size = calls[number]
+        arm, start, size, _word = calls[number]
         used[number] = min(max(end[arm] - start, 0), size)
         end[arm] = min(end[arm], start)
     return used
@@ -471,6 +491,7 @@ def decisions_use_used_rewards(algorithm: Algorithm, task: Task, seed: int, firs
             law.cursor[0] = 0
             after = run_kernels(algorithm, task, law._replace(mode=ANEW), seed, replication, 1, traced=True)
             same = all(np.array_equal(a, b) for a, b in zip(arrays_of(before), arrays_of(after), strict=True))
-            if not (same and int(law.cursor[0]) == made and np.array_equal(calls, law.calls[:made])):
+            sums_used = bool((law.used[:made] == calls[:, 2])[calls[:, 3] == 0].all())  # a sum can be used whole or not at all
+            if not (same and sums_used and int(law.cursor[0]) == made and np.array_equal(calls, law.calls[:made])):
                 found.append(f"{algorithm}, {task.name}: seed {seed}, replication {replication}")
     return found, anew

@@ -134,6 +134,36 @@ def test_arms_pulls() -> None:
         assert total(algorithm, tasks, 100, traced=True) == pathwise.Misses(600, (), 0)
 
 
+@pytest.mark.parametrize("algorithm", [Vanilla(), LUCB(), LUCB(as_printed=True)], ids=str)
+def test_caps(algorithm: Algorithm) -> None:
+    """Caps on pulls of some tens to thousands, which many runs reach in the middle of words, jumps and corridors: 2,400 replications."""
+    found = pathwise.Misses(0, (), 0)
+    for task in [*two_arm_tasks()[:6], *two_arm_tasks()[7:], *tasks_of_many()[:3]]:
+        for cap in (37, 800, 2_501, 6_000):
+            found += misses(algorithm, task, 12, 50, max_pulls=cap)
+    assert found == pathwise.Misses(2_400, (), 0)
+
+
+def test_certificates_hold_where_little_is_asked_of_them() -> None:
+    """skip_error = 0.9: the bounds' true rate of misses is far below, and half of the variance proxy shows.
+
+    Of 9,000 replications of Vanilla at most 5 are missed, of 3,000 with half the proxy more than 10; likewise LUCB, whose corridors take
+    over where there are no words, with a third of it.
+    """
+    four = Task("reals", (0.8, 0.6, 0.3, 0.0), (1, 2, 1), (1, 1, 1), 0.1)
+    tasks = [two_arms("bits", 0.5, 0.14, 0.1), two_arms("reals", 0.5, 0.14, 0.1), four]
+    assert total(Vanilla(), tasks, 3_000, skip_error=0.9).number <= 5
+    assert total(LUCB(), tasks[:2], 1_000, skip_error=0.9).number <= 5
+    for task in tasks:
+        assert misses(Vanilla(), task, 11, 3_000, skip_error=0.9, proxy_over=2.0).number > 10
+    assert total(LUCB(), tasks[:2], 1_000, skip_error=0.9, proxy_over=3.0).number > 10
+
+
+def test_means_so_large_that_they_round() -> None:
+    """LUCB in step with means of 1e10, of which a double keeps 2e-6: 1,500 replications, one of which a threshold without that missed."""
+    assert misses(LUCB(), Task("reals", (1e10 + 0.25, 1e10), (1, 1), (1, 0), 0.1), 98, 1_500) == pathwise.Misses(1_500, (), 0)
+
+
 def test_butterscotch() -> None:
     """600 replications of three tasks: nothing is skipped between its rounds."""
     assert total(Butterscotch(), tasks_of_many()[:3], 200) == pathwise.Misses(600, (), 0)

@@ -63,7 +63,8 @@ class LUCB(Algorithm):
     ----------
     as_printed : bool, default False
         Follow the printed pseudo-code, its slips mended: look at the neighbouring clusters only and leave the cluster's own weakest arms
-        alone. **Not delta-PC**: on the mirrored table instance with r = (3, 0, 0) it errs in about 20 % of runs at delta = 1 %. For study.
+        alone. **Not delta-PC**: on the mirrored table instance with r = (3, 0, 0) it errs in about 20 % of runs at delta = 1 %; and a run
+        in which an unlucky arm is never pulled again may not end: cap it with `max_pulls`. For study.
 
     Raises
     ------

@@ -12,7 +12,7 @@ A stretch. Round R has been judged, by the operations of the definition, and C =
 2. LCB_l < T, T at most the LCB of every other arm before v in these rounds (likewise UCB_u > T' on the other side);
 3. UCB_v > M, M at least T and LCB_x for all other arms x before v, but for those held (likewise on the other side). An arm is held if it is
    outside of C and some bystander of an earlier cluster has LCB <= UCB_x, or one of a later cluster UCB >= LCB_x. Bystanders are the
-   other arms outside of C, l for an arm before v, and u for one after v,
+   other arms outside of C,
 
 the picks are C: by 1 the clusters are the same sets of arms, by 2 l and u keep their roles, and by 3 nobody is settled: v not, as UCB_v >
 LCB_l >= L; no x before v, as UCB_v > LCB_x, a bound ranked after x, or because it is held; likewise those after v.

@@ -18,7 +18,8 @@ The printed rule looks at neighbouring clusters only, which for equal counts is 
 at on that side; then the rounds are judged one by one.
 
 The threshold is taken a little low, by more than rounding, so that a round in which an arm might be settled is judged by the operations
-of the definition.
+of the definition. Those round relative to W, but also relative to the means, of which they take and compare differences: four roundings of
+at most 2^-53 of a mean, or t times that in sums. Taking that off, a multiple of R, leaves W concave.
 """
 
 from __future__ import annotations
@@ -44,20 +45,22 @@ from rai_sim.engine.streams import State
 from rai_sim.engine.vectors import LANES
 from rai_sim.engine.words import advance, draw_words, first_suspect
 
-#: Takes more off a threshold than rounding can add to it.
-_CAUTION = 1.0 - 1e-9
+#: Takes more off a threshold than rounding relative to it can add to it, and more than rounding relative to means, a pull.
+_CAUTION, _OF_MEANS = 1.0 - 1e-9, 4.0 * 2.0**-52
 
 
 class InStep(NamedTuple):
-    """The threshold's parameters: pi^2 N / (3 delta), and R - t."""
+    """The threshold's parameters: pi^2 N / (3 delta), R - t, and what rounding relative to means may add to a difference of means."""
 
     scale: float
     behind: float
+    rounding: float
 
 
 @implements(schedules.threshold, InStep)
 def _threshold(schedule: InStep, R: float) -> float:
-    return _CAUTION * math.sqrt(2.0 * (R - schedule.behind) * math.log(schedule.scale * R * R * R))
+    t = R - schedule.behind
+    return _CAUTION * math.sqrt(2.0 * t * math.log(schedule.scale * R * R * R)) - schedule.rounding * t
 
 
 @kernel
@@ -99,8 +102,8 @@ def run_in_step(
     """
     unit = laws.unit(law)
     t = int(s.taken[0])
-    schedule = InStep(scale, np.float64(R - t))
     repair(s.order, s.total, n, s.picks, s.lcb)  # by sums: means may hide differences
+    schedule = InStep(scale, np.float64(R - t), _OF_MEANS * unit * max(abs(s.total[0]), abs(s.total[n - 1])) / t)
     count, G = constrain(c, s.total, part.open_sizes, n)
     made = 0
     while made < rounds and not raised(history.stop):

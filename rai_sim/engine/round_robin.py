@@ -98,7 +98,7 @@ def quiet_start(law: Any, schedule: Any) -> int:
     """Return for how many rounds from the start no gap can exceed W, by the sure bound: the largest R with R spread <= W(R)."""
     R = 0
     if schedules.every_round(schedule):
-        step = 1 << 40  # W(R) / R falls with R, so the largest such R is found bit by bit
+        step = 1 << 40  # W(R) / R falls with R (for two arms or more), so the largest such R is found bit by bit
         while step > 0:
             if (R + step) * laws.spread(law) <= schedules.threshold(schedule, np.float64(R + step)) / laws.unit(law):
                 R += step
@@ -200,7 +200,7 @@ def _run_one(
             if few and laws.has_words(law):
                 k, mode = 1, WORDS
                 continue
-            if budget < 0.0 or jumps >= FIRST_JUMPS:
+            if budget < 0.0 or jumps + 1 >= FIRST_JUMPS:
                 budget = pair_budget(law, n, setting.skip_error, jumps + 1)
             if 4.0 * square / budget > k:  # a quarter of this is about the length that bound 2 certifies when means are close
                 jumps += 1
@@ -256,7 +256,7 @@ def _last_rounds(law: Any, schedule: Any, max_pulls: int, n: int, R: int, t: int
     most = max_pulls if max_pulls >= 0 else MOST_PULLS
     per_round = 1
     if not schedules.every_round(schedule):
-        per_round = int(min(schedules.pulls_after(schedule, R + 1.0), 2.0 * MOST_PULLS - 1.0)) - t
+        per_round = int(min(schedules.pulls_after(schedule, R + 1.0), 2.0 * MOST_PULLS - 1024.0)) - t
     return per_round, R + (most - pulls) // n // per_round, R + (laws.pulls_available(law) - t) // per_round
 
 
