@@ -354,7 +354,9 @@ def _check_rounds(rounds: ArrayLike) -> NDArray[np.int64]:
     try:
         values = integers("rounds", rounds)
     except TypeError:
-        raise TypeError(f"rounds is {short.repr(rounds)}; {remedy}") from None
+        nested = isinstance(rounds, list | tuple) and any(isinstance(item, list | tuple | np.ndarray) for item in rounds)
+        error = ValueError if nested or getattr(rounds, "ndim", 1) != 1 else TypeError
+        raise error(f"rounds is {short.repr(rounds)}; {remedy}") from None
     if not values or min(values) < 1 or max(values) > MOST_PULLS:
         raise ValueError(f"rounds is {short.repr(rounds)}; {remedy}, up to 2^62")
     return np.unique(np.array(values, np.int64))
