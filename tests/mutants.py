@@ -117,7 +117,7 @@ _EXIT = "if at >= up or at <= -down:\n            break\n    return "
 LENGTHENED_LUCB = (
     ("engine/lucb_challenge.py", "return min(first_lane(suspects) + 1, J)", "return min(first_lane(suspects) + 2, J)"),
     ("engine/lucb_corridors.py", _EXIT + "j", _EXIT + "min(j + 1, most)"),
-    ("engine/lucb_corridors.py", "step = int(min(H * _CAUTION / laws", "step = int(min(16.0 * H / laws"),
+    ("engine/lucb_corridors.py", "step = int(min(max(0.0, H * _CAUTION / laws", "step = int(min(max(0.0, 16.0 * H / laws"),
     ("engine/lucb_corridors.py", "return 2.0 * laws.proxy(law)", "return 0.002 * laws.proxy(law)"),
     ("engine/lucb_in_step.py", "k = min(sure + 1, rounds - made)", "k = min(sure + 2, rounds - made)"),
 )
