@@ -261,11 +261,11 @@ def lucb_tasks() -> list[Task]:
     return draw_tasks(SEED + 2, 50, ("words", *KINDS_OF_REWARDS), (2, 10), (0.15, 0.5))
 
 
-def paths(name: str, algorithm: Algorithm, tasks: Sequence[Task], runs: int, jobs: int) -> Verdict:
+def paths(name: str, algorithm: Algorithm, tasks: Sequence[Task], runs: int, jobs: int, max_pulls: int = -1) -> Verdict:
     """Every arm's round and cluster, pulls, rounds and outputs are those of the literal loop, in every replication."""
     found = Misses(0, (), 0)
     for seed, task in enumerate(tasks):
-        found += misses(algorithm, task, SEED + seed, max(1, runs // len(tasks)), workers=jobs)
+        found += misses(algorithm, task, SEED + seed, max(1, runs // len(tasks)), workers=jobs, max_pulls=max_pulls)
     rate = f"rates above {found.excluded_rate:.1e} excluded"
     told = f"{found.number} of {found.replications:,} replications differ on {len(tasks)} tasks, {rate}"
     return Verdict(f"paths, {name}", found.number == 0, "; ".join([told, *found.examples]))
@@ -292,7 +292,8 @@ def many_arms(algorithm: Algorithm, size: Size, pool: Executor, jobs: int) -> Ve
 def lucb_paths(as_printed: bool, size: Size, pool: Executor, jobs: int) -> Verdict:
     """LUCB, in step, by lanes, by challenges, in corridors, round by round."""
     rule = LUCB(as_printed=as_printed)
-    return paths(f"{SHORT[rule]}, 2 to 10 arms", rule, lucb_tasks(), size.lucb_paths // (10 if as_printed else 1), jobs)
+    runs, cap = (size.lucb_paths // 10, 200_000) if as_printed else (size.lucb_paths, -1)  # as printed, a run may never end
+    return paths(f"{SHORT[rule]}, 2 to 10 arms", rule, lucb_tasks(), runs, jobs, cap)
 
 
 def butterscotch_paths(size: Size, pool: Executor, jobs: int) -> Verdict:
