@@ -488,7 +488,7 @@ def decisions_use_used_rewards(algorithm: Algorithm, task: Task, seed: int, firs
             calls = law.calls[:made].copy()
             law.used[:made] = _used(calls, before.arm_pulls[0])
             anew += int((calls[:, 2] - law.used[:made]).sum())
-            law.cursor[0] = 0
+            law.cursor[0] = law.course[0] = 0
             after = run_kernels(algorithm, task, law._replace(mode=ANEW), seed, replication, 1, traced=True)
             same = all(np.array_equal(a, b) for a, b in zip(arrays_of(before), arrays_of(after), strict=True))
             sums_used = bool((law.used[:made] == calls[:, 2])[calls[:, 3] == 0].all())  # a sum can be used whole or not at all
