@@ -8,11 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_kernels import RIGHT, begin, files, fresh, values
 
-folder = Path(sys.argv[1])
-begin(folder)
-assert values(fresh(folder)) == (RIGHT, 0)
-whole = {path: path.read_bytes() for path in files(folder)}
-assert len(whole) == 2
+#: The cache's folder, and its files before any damage.
+folder = Path()
+whole: dict[Path, bytes] = {}
 places = st.floats(0.0, 1.0, exclude_max=True)
 damages = st.tuples(
     st.sampled_from(["cut", "flip", "zeros", "noise", "empty", "swap", "longer", "gone", "other"]),
@@ -58,5 +56,10 @@ def whatever_is_damaged(drawn: list[tuple[str, int, float, int, bytes]]) -> None
 
 
 if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    begin(folder)
+    assert values(fresh(folder)) == (RIGHT, 0)
+    whole = {path: path.read_bytes() for path in files(folder)}
+    assert len(whole) == 2
     whatever_is_damaged()
     print("right")

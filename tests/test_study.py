@@ -16,6 +16,7 @@ import pytest
 import rai_sim as rai
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.engine.blocks import Block, Setting
+from rai_sim.engine.faults import STOPPED
 from rai_sim.study import StoreWarning, Study, StudyFailed, StudyInterrupted, StudyResults, Task, open_study
 from rai_sim.study.data import Rows, StudyData
 from rai_sim.study.ledger import Piece, Pieces
@@ -404,7 +405,7 @@ def test_ctrl_c_keeps_all_finished_blocks(tmp_path: Path, monkeypatch: pytest.Mo
     class Interrupting(Algorithm):
         def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
             rai.Vanilla().run_block(law, setting, first, block)
-            ran.append(len(block.pulls))
+            ran.append(int(block.fault[1]) if block.fault[0] == STOPPED else len(block.pulls))
             if armed[0] and sum(ran) > 60:
                 armed[0] = False
                 os.kill(os.getpid(), number)
