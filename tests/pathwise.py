@@ -95,7 +95,10 @@ def _passed_on(law: Stack, state: State) -> State:
     return s0, s1, s2, count + _1, generators
 
 
-@inlined
+# Below, functions that are called take few arrays: handing one on is seven words, and inlined code is compiled once a call.
+
+
+@compiled
 def _aligned_word(digits: np.uint64, key: np.uint64, arm: int, index: int) -> np.uint64:
     """Return rewards 64 index .. 64 index + 63 of an arm as bits: from p's last binary digit to its first, or with random bits or and."""
     if digits >> np.uint64(DIGITS):
@@ -108,36 +111,52 @@ def _aligned_word(digits: np.uint64, key: np.uint64, arm: int, index: int) -> np
     return word
 
 
-@inlined
-def _word_at(law: Stack, key: np.uint64, arm: int, pulls: int) -> np.uint64:
+@compiled
+def _word_at(digits: np.uint64, key: np.uint64, arm: int, pulls: int) -> np.uint64:
     """Return rewards pulls .. pulls + 63 of an arm as bits."""
     index, shift = pulls // 64, np.uint64(pulls % 64)
-    word = _aligned_word(law.digits[arm], key, arm, index) >> shift
+    word = _aligned_word(digits, key, arm, index) >> shift
     if shift != _0:
-        word |= _aligned_word(law.digits[arm], key, arm, index + 1) << (np.uint64(64) - shift)
+        word |= _aligned_word(digits, key, arm, index + 1) << (np.uint64(64) - shift)
     return word
 
 
-@inlined
-def _other_reward(law: Stack, key: np.uint64, arm: int, j: int) -> float:
-    """Return reward number j of an arm, for kinds LEVELS and REALS."""
-    drawn = _mix(key ^ _mix(np.uint64(arm) * _ARM + np.uint64(j) * _STEP))
-    if law.kind == LEVELS:
-        u, level = drawn >> np.uint64(48), 0
-        while u >= law.cumulative[arm, level]:
-            level += 1
-        return float(level)
-    total = 0.0  # of four uniforms, less its mean; in multiples of 2^-16
-    for part in range(4):
-        total += float((drawn >> np.uint64(16 * part)) & np.uint64(0xFFFF)) + 0.5
-    return law.mean[arm] + 0.75 * (total / 65536.0 - 2.0)
+@compiled
+def _sum_of_bits(digits: np.uint64, key: np.uint64, arm: int, pulls: int, k: int) -> int:
+    """Return the sum of rewards pulls .. pulls + k - 1 of an arm."""
+    total, j, stop = 0, pulls, pulls + k
+    while j < stop:
+        size = min(stop - j, 64 - j % 64)
+        total += bits_set((_aligned_word(digits, key, arm, j // 64) >> np.uint64(j % 64)) & lanes(0, size))
+        j += size
+    return total
+
+
+@compiled
+def _others_added(
+    total: float, kind: int, cumulative: NDArray[np.uint64], mean: float, key: np.uint64, arm: int, pulls: int, k: int
+) -> float:
+    """Return a sum with rewards pulls .. pulls + k - 1 of an arm added one by one, for kinds LEVELS and REALS."""
+    for j in range(pulls, pulls + k):
+        drawn = _mix(key ^ _mix(np.uint64(arm) * _ARM + np.uint64(j) * _STEP))
+        if kind == LEVELS:
+            u, level = drawn >> np.uint64(48), 0
+            while u >= cumulative[arm, level]:
+                level += 1
+            total += float(level)
+        else:
+            uniforms = 0.0  # four, in multiples of 2^-16
+            for part in range(4):
+                uniforms += float((drawn >> np.uint64(16 * part)) & np.uint64(0xFFFF)) + 0.5
+            total += mean + 0.75 * (uniforms / 65536.0 - 2.0)
+    return total
 
 
 @inlined
 def reward(law: Stack, key: np.uint64, window: NDArray[np.uint64], arm: int, j: int) -> float:
     """Return reward number j of an arm: what literal loops see; the window keeps the arm's word, and its number plus 1."""
     if law.kind > BITS:
-        return _other_reward(law, key, arm, j)
+        return _others_added(0.0, law.kind, law.cumulative, law.mean[arm], key, arm, j, 1)
     number = np.uint64(j // 64 + 1)
     if window[arm, 0] != number:
         window[arm, 0], window[arm, 1] = number, _aligned_word(law.digits[arm], key, arm, j // 64)
@@ -145,54 +164,46 @@ def reward(law: Stack, key: np.uint64, window: NDArray[np.uint64], arm: int, j: 
 
 
 @inlined
-def _one_reward(law: Stack, key: np.uint64, arm: int, j: int) -> float:
+def _added(law: Stack, total: float, key: np.uint64, arm: int, pulls: int, k: int) -> float:
     if law.kind > BITS:
-        return _other_reward(law, key, arm, j)
-    return float((_aligned_word(law.digits[arm], key, arm, j // 64) >> np.uint64(j % 64)) & _1)
+        return _others_added(total, law.kind, law.cumulative, law.mean[arm], key, arm, pulls, k)
+    return total + _sum_of_bits(law.digits[arm], key, arm, pulls, k)
 
 
 @compiled
-def _noted(law: Stack, arm: int, pulls: int, size: int, word: bool) -> int:
+def _noted(
+    mode: int, calls: NDArray[np.int64], used: NDArray[np.int64], cursor: NDArray[np.int64], arm: int, pulls: int, size: int, word: bool
+) -> int:
     """Note a call; return how many of its rewards are to be those of the stack."""
-    number = law.cursor[0]
-    law.cursor[0] += 1
-    if number >= law.calls.shape[0]:
+    number = cursor[0]
+    cursor[0] += 1
+    if number >= calls.shape[0]:
         return size
-    law.calls[number, 0], law.calls[number, 1], law.calls[number, 2], law.calls[number, 3] = arm, pulls, size, word
-    return law.used[number] if law.mode == ANEW else size
+    calls[number, 0], calls[number, 1], calls[number, 2], calls[number, 3] = arm, pulls, size, word
+    return used[number] if mode == ANEW else size
 
 
 @implements(operations.one_pull, Stack)
 def _one_pull(law: Stack, arm: int, total: float, pulls: int, state: State) -> tuple[float, State]:
     if law.mode != PLAIN:
-        _noted(law, arm, pulls, 1, False)
-    return total + _one_reward(law, _key_of(state), arm, pulls), _passed_on(law, state)
+        _noted(law.mode, law.calls, law.used, law.cursor, arm, pulls, 1, False)
+    return _added(law, total, _key_of(state), arm, pulls, 1), _passed_on(law, state)
 
 
 @implements(operations.more_pulls, Stack)
 def _more_pulls(law: Stack, arm: int, total: float, pulls: int, k: int, state: State) -> tuple[float, State]:
     if law.mode != PLAIN:
-        _noted(law, arm, pulls, k, False)
-    key, j, stop, state = _key_of(state), pulls, pulls + k, _passed_on(law, state)
-    if law.kind > BITS:
-        while j < stop:
-            total += _other_reward(law, key, arm, j)
-            j += 1
-        return total, state
-    while j < stop:
-        size = min(stop - j, 64 - j % 64)
-        total += bits_set((_aligned_word(law.digits[arm], key, arm, j // 64) >> np.uint64(j % 64)) & lanes(0, size))
-        j += size
-    return total, state
+        _noted(law.mode, law.calls, law.used, law.cursor, arm, pulls, k, False)
+    return _added(law, total, _key_of(state), arm, pulls, k), _passed_on(law, state)
 
 
 @implements(operations.word, Stack)
 def _word(law: Stack, arm: int, pulls: int, state: State) -> tuple[np.uint64, State]:
     key = _key_of(state)
-    word = _word_at(law, key, arm, pulls)
+    word = _word_at(law.digits[arm], key, arm, pulls)
     if law.mode != PLAIN:
         number = law.cursor[0]
-        used = _noted(law, arm, pulls, 64, True)
+        used = _noted(law.mode, law.calls, law.used, law.cursor, arm, pulls, 64, True)
         if used < 64:
             stack = lanes(0, used) if used > 0 else _0
             word = (word & stack) | (_aligned_word(law.digits[arm], ~key, arm, number) & ~stack)
