@@ -51,7 +51,8 @@ def check_arms(arms: Arms) -> int:
         raise TypeError(f"arms is {short.repr(arms)} of type {type(arms).__name__}, which has no reward law; "
                         "wrap them: rai.Bernoulli([...])")
     means = np.asarray(arms.means)
-    if means.dtype != np.float64 or means.ndim != 1 or not np.isfinite(means).all():  # of a law from outside; ours have checked theirs
+    fine = means.dtype == np.float64 and means.ndim == 1 and np.isfinite(means).all()
+    if arms.means_known and not fine:  # of a law from outside; ours have checked theirs
         raise ValueError(f"arms.means is {short.repr(means)}; means are a one-dimensional array of finite doubles: "
                          f"mend the law {type(arms).__name__}")
     return arms.n_arms

@@ -192,6 +192,7 @@ def test_planted_faults_are_seen(tmp_path: Path) -> None:
     """Negative controls: the chord's slope kept from W itself on, which misses events a few times in 100,000 runs; a look ahead at a
     reward that is then thrown away, which changes nothing on a fixed stack.
     """
-    missed, hung = pathwise_findings_of_mutant(tmp_path, [STALE_SLOPE, LOOK_AHEAD], [(0.8, 0.14, 0.1), (0.5, 0.14, 0.3)], 40_000)
+    pairs = [(middle, 0.14, delta) for middle in (0.8, 0.5) for delta in (0.3, 0.1, 0.01)]
+    missed, hung = pathwise_findings_of_mutant(tmp_path, [STALE_SLOPE, LOOK_AHEAD], pairs, 60_000)
     assert missed >= 1
     assert hung >= 5

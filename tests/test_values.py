@@ -309,7 +309,7 @@ def test_numbers_on_the_command_line_and_in_files(tmp_path: Path) -> None:
                                    np.array([(1.0,)], [("a", float)])]):  # fmt: skip
         path = tmp_path / f"{number}.npy"
         np.save(path, kind)
-        with pytest.raises(BadInput, match=r"--means .* cannot be used: it must be numbers"):
+        with pytest.raises(BadInput, match=r"--means .* cannot be used: it holds .*, which are no real numbers"):
             parse_array("means", str(path))
     np.save(tmp_path / "fine.npy", np.array([1, 0], np.uint8))
     assert parse_array("means", str(tmp_path / "fine.npy")).tolist() == [1.0, 0.0]

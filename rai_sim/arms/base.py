@@ -39,6 +39,8 @@ class Arms(ABC):
     ids: tuple[int, ...] | None = None
     #: How far a mean may be off by rounding, as a share of itself: means nearer than that tie.
     means_rounding: ClassVar[float] = 0.0
+    #: Whether `means` are the law's; those of a stand-in for a law that is not known here may be NaN.
+    means_known: ClassVar[bool] = True
 
     def __init_subclass__(cls) -> None:
         """Make the law known by its name."""

@@ -59,6 +59,7 @@ class UnknownArms(Arms):
     means: NDArray[np.float64]
     stored: str
     remedy: ClassVar[str] = ""
+    means_known = False
 
     def kernel_law(self) -> Any:
         """Refuse."""
