@@ -33,8 +33,9 @@ from mutants import (
     LENGTHENED_LUCB,
     LENGTHENED_SKIP,
     LOOK_AHEAD,
+    SHOWN_BY,
     STALE_SLOPE,
-    mismatches_of_mutant,
+    Trial,
     mutant,
     pathwise_findings_of_mutant,
     pulls_of_mutant,
@@ -197,21 +198,11 @@ def late_state(size: Size, pool: Executor, jobs: int) -> Verdict:
     return Verdict("negative control, traces: a round late", found > 10, f"{found} of 40 recordings told differently")
 
 
-#: For each change of `LENGTHENED_LUCB` the recordings that it is tried on; as for `mismatches_of_mutant`.
-TRIED_ON = [
-    ("sure", True, False, 25, 60, (0.08, 0.2), 8),
-    ("sure", True, True, 25, 60, (0.08, 0.2), 8),
-    ("sure", False, False, 25, 60, (0.08, 0.2), 5),
-    ("known", False, False, 23, 40, (0.1, 0.3), 5),
-    ("sure", False, False, 24, 60, (0.25, 0.8), 2),
-]
-
-
 def lengthened_lucb(j: int, size: Size, pool: Executor, jobs: int) -> Verdict:
-    """Each of LUCB's jumps made too long, alone: replays notice it."""
+    """Each of LUCB's jumps made too long, alone: paths show it."""
     with TemporaryDirectory() as folder:
-        (found,) = mismatches_of_mutant(Path(folder), LENGTHENED_LUCB[j : j + 1], TRIED_ON[j : j + 1])
-    return Verdict(f"negative control, replay, LUCB: {LENGTHENED_LUCB[j][2][:40]!r}", found > 0, f"{found} mismatches")
+        (found,), _ = pathwise_findings_of_mutant(Path(folder), LENGTHENED_LUCB[j : j + 1], SHOWN_BY[j : j + 1], jobs)
+    return Verdict(f"negative control, paths, LUCB: {LENGTHENED_LUCB[j][2][:40]!r}", found > 0, f"{found} of {SHOWN_BY[j][3]} differ")
 
 
 def guards_left_out(size: Size, pool: Executor, jobs: int) -> Verdict:
@@ -327,7 +318,9 @@ def planted_faults(size: Size, pool: Executor, jobs: int) -> Verdict:
     each = size.duels // 20
     with TemporaryDirectory() as folder:
         pairs = [(0.8, 0.14, 0.1), (0.5, 0.14, 0.3)]
-        missed, hung = pathwise_findings_of_mutant(Path(folder), [STALE_SLOPE, LOOK_AHEAD], pairs, each, jobs)
+        trials: list[Trial] = [(Vanilla(), two_arms("words", *pair), seed, each, {}) for seed, pair in enumerate(pairs)]
+        found, hung = pathwise_findings_of_mutant(Path(folder), [STALE_SLOPE, LOOK_AHEAD], trials, jobs, reuse=True)
+    missed = sum(found)
     detail = f"a stale slope misses in {missed} of {2 * each:,} replications; a look ahead changes {hung} of 40"
     return Verdict("negative controls, paths: planted faults", missed > 0 and hung > 0, detail)
 

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from pathwise import Task, two_arms
 
 import rai_sim
+from rai_sim import LUCB
+from rai_sim.algorithms.base import Algorithm
 
 _PROGRAM = """
 import sys
@@ -72,45 +75,6 @@ LENGTHENED_SKIP = (
     ("engine/duel.py", "k = sure_rounds(D, spread)", "k = 1 + sure_rounds(D, spread)"),
 )
 
-_COMPARISON = """
-import sys
-from functools import partial
-sys.path.insert(0, sys.argv[2])
-import numpy as np
-from replay import draw_instance, lucb_length, run_kernel, run_known, run_twin
-from rai_sim import LUCB
-found = []
-for skips, bits, as_printed, seed, count, gaps, most_arms in {runs}:
-    rng = np.random.default_rng(seed)
-    drawn = [draw_instance(rng, lucb_length, gaps, kinds=("bernoulli",), most_arms=most_arms) for _ in range(count)]
-    rule = LUCB(as_printed=as_printed)
-    ours = partial(dict(sure=run_kernel, known=run_known)[skips], rule, bits=bits)
-    found.append(sum(ours(i) != run_twin(rule, i) for i in drawn if i.span == 1))
-np.save(sys.argv[1], found)
-"""
-
-
-def mismatches_of_mutant(
-    folder: Path, edits: Sequence[tuple[str, str, str]], runs: Sequence[tuple[str, bool, bool, int, int, tuple[float, float], int]]
-) -> list[int]:
-    """Replay recordings of rewards 0 and 1 with LUCB in a copy of the package with some lines changed; count runs unlike the twin's.
-
-    Parameters
-    ----------
-    folder, edits
-        As in `pulls_of_mutant`.
-    runs : sequence of (skips, bits, as_printed, seed, count, gaps, most_arms)
-        For each a number is returned. skips is "sure" (`replay.run_kernel`) or "known" (`replay.run_known`), bits as there, as_printed as
-        in `LUCB`, and the others are for `replay.draw_instance`.
-    """
-    environment = mutant(folder, edits)
-    program = _COMPARISON.format(runs=list(runs))
-    arguments = [sys.executable, "-c", program, str(folder / "found.npy"), str(Path(__file__).parent)]
-    subprocess.run(arguments, check=True, env=environment, cwd=folder, timeout=300)
-    found: list[int] = np.load(folder / "found.npy").tolist()
-    return found
-
-
 _EXIT = "if at >= up or at <= -down:\n            break\n    return "
 #: LUCB's jumps too long: a line or a corridor left a pull ago, a sure bound 16 times as long, a budget of a thousandth, a round too many in
 #: step.
@@ -126,33 +90,53 @@ LENGTHENED_LUCB = (
 STALE_SLOPE = ("engine/duel.py", "            slope = (schedules.threshold(schedule, np.float64(R + LANES)) / unit - W) / LANES\n", "")
 LOOK_AHEAD = ("engine/duel.py", "slope), last - R)", "slope), last - R, LANES if bits_set(A) % 2 else LANES // 2)")
 
+#: For `pathwise.misses`: algorithm, task, seed, replications, options.
+Trial = tuple[Algorithm, Task, int, int, dict[str, float]]
+_BEST = (0.7, 0.55, 0.5, 0.45), (1, 3), (1, 0), 0.1
+#: For each change of `LENGTHENED_LUCB` a trial that shows it.
+SHOWN_BY: tuple[Trial, ...] = (
+    (LUCB(), Task("words", *_BEST), 1, 300, {}),
+    (LUCB(as_printed=True), Task("words", *_BEST), 1, 300, {"max_pulls": 20_000}),
+    (LUCB(), Task("bits", *_BEST), 1, 300, {"skip_error": 0.0}),
+    (LUCB(), Task("bits", *_BEST), 1, 300, {}),
+    (LUCB(), two_arms("bits", 0.5, 0.25, 0.1), 1, 300, {"skip_error": 0.0}),
+)
+
 _PATHWISE = """
 import sys
 sys.path.insert(0, sys.argv[2])
 import numpy as np
-from pathwise import decisions_use_used_rewards, misses, two_arms
-from rai_sim import Vanilla
-missed = sum(misses(Vanilla(), two_arms("words", *pair), seed, {count}, workers={workers}).number for seed, pair in enumerate({pairs}))
-hung = len(decisions_use_used_rewards(Vanilla(), two_arms("words", 0.5, 0.14, 0.1), 11, 0, 40)[0])
-np.save(sys.argv[1], [missed, hung])
+from pathwise import Task, decisions_use_used_rewards, misses, two_arms
+from rai_sim import LUCB, Vanilla
+missed = [misses(rule, task, seed, count, workers={workers}, **options).number for rule, task, seed, count, options in {trials}]
+hung = len(decisions_use_used_rewards(Vanilla(), two_arms("words", 0.5, 0.14, 0.1), 11, 0, 40)[0]) if {reuse} else 0
+np.save(sys.argv[1], [*missed, hung])
 """
 
 
 def pathwise_findings_of_mutant(
-    folder: Path, edits: Sequence[tuple[str, str, str]], pairs: Sequence[tuple[float, float, float]], count: int, workers: int = 1
-) -> tuple[int, int]:
-    """Return what the two harnesses of `pathwise` find in a copy of the package with some lines changed.
+    folder: Path,
+    edits: Sequence[tuple[str, str, str]],
+    trials: Sequence[Trial],
+    workers: int = 1,
+    reuse: bool = False,
+) -> tuple[list[int], int]:
+    """Return how many replications of each trial differ from the literal loop in a copy of the package with some lines changed.
 
     Parameters
     ----------
     folder, edits
         As in `pulls_of_mutant`.
-    pairs : sequence of (middle, gap, delta)
-        Tasks of two arms, of each of which `count` replications are compared with the literal loop, on `workers` threads.
+    trials : sequence of (algorithm, task, seed, count, options)
+        What `pathwise.misses` is given.
+    workers : int
+        Threads.
+    reuse : bool
+        Return as well in how many of 40 replications a decision hangs on rewards that are then thrown away; else 0.
     """
     environment = mutant(folder, edits)
-    program = _PATHWISE.format(pairs=list(pairs), count=count, workers=workers)
+    program = _PATHWISE.format(trials=list(trials), workers=workers, reuse=reuse)
     arguments = [sys.executable, "-c", program, str(folder / "found.npy"), str(Path(__file__).parent)]
     subprocess.run(arguments, check=True, env=environment, cwd=folder, timeout=600)
-    missed, hung = np.load(folder / "found.npy").tolist()
+    *missed, hung = np.load(folder / "found.npy").tolist()
     return missed, hung

@@ -6,29 +6,25 @@ are chosen together to make a run take a few hundred to a few thousand pulls.
 """
 
 import math
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cache
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 from unittest.mock import patch
 
 import naive
 import numpy as np
-from numba.core.caching import NullCache
-from numba.core.dispatcher import Dispatcher
 from numpy.typing import NDArray
+from stack import RECORDING, kept_apart, new_stack
 
 from rai_sim import LUCB, Bernoulli, Butterscotch, Categorical, Gaussian, Problem, Recorded, Vanilla
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.arms.base import Arms
-from rai_sim.engine import law as operations
 from rai_sim.engine.blocks import Block, Setting, new_block
 from rai_sim.engine.faults import NONE, RECORDING_RAN_OUT
 from rai_sim.engine.history import new_history
-from rai_sim.engine.jit import driver, gives_words, implements
+from rai_sim.engine.jit import driver
 from rai_sim.engine.streams import State, new_generators, replication_stream, shuffle, stream_key
 from rai_sim.experiment import Experiment
 from rai_sim.result import Result
@@ -273,14 +269,14 @@ def run_kernel(
     variance_proxy : float, optional
         What the law claims of its rewards; without one it claims nothing, and such certificates are void.
     bits : bool
-        Replay rewards 0 and 1 as `BitLaw`.
+        Replay rewards 0 and 1 as a law that also gives 64 pulls as one word, as Bernoulli arms do.
     block : Block, optional
         To write into; one for this run is made when None.
     """
     law: Any = Recorded(instance.rewards, instance.means).kernel_law()
     if bits:
         assert np.isin(instance.rewards, (0, 1)).all()
-        law = BitLaw(law.prefix, law.mean, math.inf)
+        law = new_stack(RECORDING, law.mean, math.inf, prefix=law.prefix, available=law.prefix.shape[1] - 1)
     if variance_proxy is not None:
         law = law._replace(variance_proxy=variance_proxy)
     cap = instance.max_pulls if max_pulls is None else max_pulls
@@ -291,7 +287,7 @@ def run_kernel(
     )  # fmt: skip
     if block is None:
         block = new_block(1, sum(instance.required), instance.n_arms)
-    with nothing_kept() if bits else nullcontext():
+    with kept_apart() if bits else nullcontext():
         algorithm.run_block(law, setting, instance.replication, block)
     if block.fault[0] != NONE:
         assert block.fault[0] == RECORDING_RAN_OUT
@@ -412,91 +408,6 @@ def run_known(algorithm: Algorithm, instance: Instance, bits: bool = False) -> R
     """Replay with the budget that `simulate` grants, the law vouching for its means and variance proxy."""
     proxy = instance.variance_proxy
     return run_kernel(algorithm, instance, DEFAULT_SKIP_ERROR, variance_proxy=proxy, bits=bits)
-
-
-@contextmanager
-def nothing_kept() -> Iterator[None]:
-    """Keep kernels that are compiled for a law of this file off the disk: only the tests know its type."""
-    caches = [(one, one._cache) for one in _drivers()]
-    for one, _ in caches:
-        one._cache = NullCache()
-    try:
-        yield
-    finally:
-        for one, kept in caches:
-            one._cache = kept
-
-
-@cache
-def _drivers() -> list[Any]:
-    """Return what the package compiles with a disk cache."""
-    modules = [module for name, module in sys.modules.items() if name.startswith("rai_sim.")]
-    found = {id(x): x for module in modules for x in vars(module).values() if isinstance(x, Dispatcher)}
-    drivers: list[Any] = list(found.values())
-    return [driver for driver in drivers if not isinstance(driver._cache, NullCache)]
-
-
-@gives_words
-class BitLaw(NamedTuple):
-    """A recording of rewards 0 and 1 that also gives 64 pulls as one word, as Bernoulli arms do."""
-
-    prefix: NDArray[np.float64]
-    mean: NDArray[np.float64]
-    variance_proxy: float
-
-
-@implements(operations.one_pull, BitLaw)
-def _one_pull(law: BitLaw, arm: int, total: float, pulls: int, state: State) -> tuple[float, State]:
-    return law.prefix[arm, pulls + 1], state
-
-
-@implements(operations.more_pulls, BitLaw)
-def _more_pulls(law: BitLaw, arm: int, total: float, pulls: int, k: int, state: State) -> tuple[float, State]:
-    return law.prefix[arm, pulls + k], state
-
-
-@implements(operations.handy, BitLaw)
-def _handy(law: BitLaw, k: int) -> int:
-    return k
-
-
-@implements(operations.has_words, BitLaw)
-def _has_words(law: BitLaw) -> bool:
-    return True
-
-
-@implements(operations.word, BitLaw)
-def _word(law: BitLaw, arm: int, pulls: int, state: State) -> tuple[np.uint64, State]:
-    bits = np.uint64(0)
-    for j in range(min(64, law.prefix.shape[1] - 1 - pulls)):
-        reward = np.uint64(law.prefix[arm, pulls + j + 1] - law.prefix[arm, pulls + j])
-        bits |= reward << np.uint64(j)
-    return bits, state
-
-
-@implements(operations.pulls_available, BitLaw)
-def _pulls_available(law: BitLaw) -> int:
-    return int(law.prefix.shape[1]) - 1
-
-
-@implements(operations.spread, BitLaw)
-def _spread(law: BitLaw) -> float:
-    return 1.0
-
-
-@implements(operations.mean_of, BitLaw)
-def _mean_of(law: BitLaw, arm: int) -> float:
-    return float(law.mean[arm])
-
-
-@implements(operations.unit, BitLaw)
-def _unit(law: BitLaw) -> float:
-    return 1.0
-
-
-@implements(operations.proxy, BitLaw)
-def _proxy(law: BitLaw) -> float:
-    return law.variance_proxy
 
 
 def run_twin(algorithm: Algorithm, instance: Instance, width: float = 1.0, **changes: Any) -> Run:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mutants import LENGTHENED_LUCB, mismatches_of_mutant
+from mutants import LENGTHENED_LUCB, SHOWN_BY, pathwise_findings_of_mutant
 from replay import Instance, draw_instance, lucb_length, mismatches, run_kernel, run_known, run_twin
 from scipy import stats
 
@@ -68,11 +68,5 @@ def test_jumps_that_are_too_long_are_caught(tmp_path: Path) -> None:
 
     scripts/verify.py makes each change alone.
     """
-    runs = [
-        ("sure", True, False, 25, 60, (0.08, 0.2), 8),
-        ("sure", True, True, 25, 60, (0.08, 0.2), 8),
-        ("known", False, False, 23, 40, (0.1, 0.3), 5),
-        ("sure", False, False, 24, 60, (0.25, 0.8), 2),
-    ]
-    found = mismatches_of_mutant(tmp_path, LENGTHENED_LUCB, runs)
-    assert min(found) >= 2, found
+    found, _ = pathwise_findings_of_mutant(tmp_path, LENGTHENED_LUCB, SHOWN_BY)
+    assert min(found) >= 5, found
