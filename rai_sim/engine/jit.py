@@ -32,6 +32,13 @@ from numba.extending import overload
 
 from rai_sim.engine.kernel_cache import KernelCache, warn_once
 
+try:
+    from rai_sim.engine import linking
+
+    _COMPILERS: tuple[type, type] = linking.PartCompiler, linking.WholeCompiler
+except (ImportError, AttributeError):  # a version of Numba that is built otherwise: compiling takes longer
+    _COMPILERS = numba.core.compiler.Compiler, numba.core.compiler.Compiler
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: error_model="numpy": a division by zero gives inf, as the formulas want, instead of a branch a division.
@@ -41,8 +48,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 
 
+#: pipeline_class: entry points are optimised once, with all their helpers, see `rai_sim.engine.linking`.
+_ENTRY: dict[str, Any] = _OPTIONS | {"pipeline_class": _COMPILERS[1]}
 #: Of what only compiled code calls: no wrappers for Python and C, which took over a quarter of the time of compilation (measured).
-_INNER: dict[str, Any] = _OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_INNER: dict[str, Any] = _OPTIONS | {"pipeline_class": _COMPILERS[0], "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 class _Inner(CPUDispatcher):  # type: ignore[misc]  # numba is untyped
@@ -62,7 +71,7 @@ def _inner(function: F, **options: Any) -> F:
 
 def exposed(function: F) -> F:
     """Return a helper compiled once more, as Python can call it: for tests, and for a look by hand."""
-    return cast(F, numba.njit(**_OPTIONS)(cast(Any, function).py_func))
+    return cast(F, numba.njit(**_ENTRY)(cast(Any, function).py_func))
 
 
 def kernel(function: F) -> F:
@@ -102,7 +111,7 @@ def driver(function: F) -> F:
     Where there is no folder to keep it in, the function works without, after a warning.
     """
     function.__qualname__ += f"_{source_digest()[:16]}"
-    dispatcher = numba.njit(**_OPTIONS)(function)
+    dispatcher = numba.njit(**_ENTRY)(function)
     try:
         dispatcher._cache = KernelCache(function)
     except Exception as problem:  # no folder that may be written to, or a version of Numba whose cache is built otherwise
