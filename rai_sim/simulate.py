@@ -187,13 +187,20 @@ class _Run:
 
     def blocks(self) -> Generator[int]:
         """Run everything; yield each finished block's number of replications."""
-        yield from self._first_pass()
-        while missing := self._missing():  # a signal stopped them, and whoever handled it did not want that
-            self.out.history.stop[0] = 0
+        with closing(self._first_pass()) as first_pass:
+            for done in first_pass:
+                self._lower_flag()
+                yield done
+        while missing := self._missing():  # a signal stopped them
             for part in missing:
+                self._lower_flag()
                 yield self._run_part(part)
 
-    def _first_pass(self) -> Iterator[int]:
+    def _lower_flag(self) -> None:
+        """Let kernels go on: in the main thread, whoever handled a signal has raised by now if it was to end something."""
+        self.out.history.stop[0] = 0
+
+    def _first_pass(self) -> Generator[int]:
         start, size, each = 0, self.block_size or 1, 0.0
         # Alone, every block runs here. With workers, the first ones do: they compile what is missing once, and tell a replication's time.
         while start < self.count and (self.n_jobs == 1 or (self.count - start) * each <= _WORTH_WORKERS):

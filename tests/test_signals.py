@@ -122,6 +122,25 @@ def test_what_a_handler_does_not_end_goes_on() -> None:
     assert told.splitlines()[2].endswith("True")
 
 
+def test_what_a_handler_does_not_end_goes_on_as_it_was() -> None:
+    """Of forty blocks of one replication the one that was stopped is run again, by itself; the others are not stopped as well."""
+    told = run("""
+    import rai_sim.simulate
+    simulation = sys.modules["rai_sim.simulate"]
+    problem, run_into, rows = rai.best_arm(rai.Bernoulli([0.50002, 0.49998])), simulation.run_into, []
+    rai.simulate(problem, rai.Vanilla(), delta=0.1, replications=1, seed=1, skip_error=0.0)
+    def counted(experiment, first, block):
+        rows.append(len(block.pulls))
+        run_into(experiment, first, block)
+    simulation.run_into = counted
+    signal.signal(signal.SIGINT, lambda number, frame: None)
+    after(0.1)
+    rai.simulate(problem, rai.Vanilla(), delta=0.1, replications=40, seed=1, skip_error=0.0, block_size=1)
+    print(set(rows), len(rows))
+    """)
+    assert told.split() in (["{1}", "40"], ["{1}", "41"])
+
+
 def test_a_study_in_one_long_replication_is_interrupted(tmp_path: Path) -> None:
     """It answers within 2 s and keeps the task that was done; SIGTERM likewise."""
     told = run(
