@@ -37,7 +37,7 @@ from rai_sim.engine.blocks import Block, Setting, new_block
 from rai_sim.engine.faults import NONE, raise_fault
 from rai_sim.engine.streams import stream_key
 from rai_sim.problem import TABLE_REQUIRED
-from rai_sim.provenance import usable_cores
+from rai_sim.simulation.provenance import usable_cores
 
 DELTA = 0.01
 SEED = 0

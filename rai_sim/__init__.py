@@ -3,7 +3,7 @@
 # ruff: noqa: E402  # what answers Ctrl-C stands before what takes time to load
 from __future__ import annotations
 
-from rai_sim import entry as _entry
+from rai_sim.support import entry as _entry
 
 _entry.answer_interrupts()
 
@@ -20,8 +20,6 @@ from rai_sim.arms.categorical import Categorical as Categorical
 from rai_sim.arms.gaussian import Gaussian as Gaussian
 from rai_sim.arms.recorded import Recorded as Recorded
 from rai_sim.engine.streams import STREAM_VERSION as STREAM_VERSION
-from rai_sim.events import Event as Event
-from rai_sim.forks import refuse_forked_polars as _refuse_forked_polars  # noqa: F401  # from now on forks are noted
 from rai_sim.problem import Problem as Problem
 from rai_sim.problem import best_arm as best_arm
 from rai_sim.problem import coarse_ranking as coarse_ranking
@@ -30,14 +28,16 @@ from rai_sim.problem import m_of_top as m_of_top
 from rai_sim.problem import one_of_top as one_of_top
 from rai_sim.problem import table_problem as table_problem
 from rai_sim.problem import top as top
-from rai_sim.result import Experiment as Experiment
-from rai_sim.result import Result as Result
-from rai_sim.result import Summary as Summary
-from rai_sim.simulate import SimulationInterrupted as SimulationInterrupted
-from rai_sim.simulate import simulate as simulate
-from rai_sim.trace import Trace as Trace
-from rai_sim.trace import arm_pulls as arm_pulls
-from rai_sim.trace import trace as trace
+from rai_sim.simulation.result import Experiment as Experiment
+from rai_sim.simulation.result import Result as Result
+from rai_sim.simulation.result import Summary as Summary
+from rai_sim.simulation.simulate import SimulationInterrupted as SimulationInterrupted
+from rai_sim.simulation.simulate import simulate as simulate
+from rai_sim.support.forks import refuse_forked_polars as _refuse_forked_polars  # noqa: F401  # from now on forks are noted
+from rai_sim.tracing.events import Event as Event
+from rai_sim.tracing.trace import Trace as Trace
+from rai_sim.tracing.trace import arm_pulls as arm_pulls
+from rai_sim.tracing.trace import trace as trace
 
 if TYPE_CHECKING:
     from rai_sim import plotting as plotting

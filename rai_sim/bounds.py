@@ -10,8 +10,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.checks import short
 from rai_sim.problem import Problem, check_delta
+from rai_sim.support.checks import short
 
 
 def lower(problem: Problem, delta: float) -> float:

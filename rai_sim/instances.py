@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.arms.base import LARGEST, TOO_LARGE
-from rai_sim.checks import check_count
-from rai_sim.values import integers, real
+from rai_sim.support.checks import check_count
+from rai_sim.support.values import integers, real
 
 _HIGH, _LOW = 0.9, 0.1
 _MOST_ARMS = 10**8

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from rai_sim.arms.base import Arms
 from rai_sim.arms.bernoulli import Bernoulli
-from rai_sim.checks import check_arms, check_borders, check_number, check_sizes, short
-from rai_sim.checks import check_delta as check_delta
-from rai_sim.values import integers
+from rai_sim.support.checks import check_borders, check_number, check_sizes, short
+from rai_sim.support.checks import check_delta as check_delta
+from rai_sim.support.values import integers
 
 #: The ten means of the paper's table: "printed" in it, and "mirrored", from which its numbers come.
 TABLE_MEANS = {
@@ -138,7 +138,7 @@ class Problem:
 
     def _repr_html_(self) -> str:
         """Return the arms as a table, best first, with cluster and gap, for notebooks; of many arms the first ones."""
-        from rai_sim import html_tables  # here: only notebooks need it
+        from rai_sim.support import html_tables  # here: only notebooks need it
 
         columns = ("cluster", "required of it", "arm gap")
         return html_tables.block(f"{self!r}, bottleneck gap {self.bottleneck_gap:.4g}",
@@ -316,3 +316,16 @@ def table_problem(task: int = 1, instance: str = "mirrored") -> Problem:
         error = ValueError if isinstance(instance, str) else TypeError
         raise error(f"instance is {short.repr(instance)}; choose {' or '.join(map(repr, TABLE_MEANS))}")
     return Problem(Bernoulli(TABLE_MEANS[instance]), TABLE_CLUSTERS, TABLE_REQUIRED[task - 1])
+
+
+def check_arms(arms: Arms) -> int:
+    """Return the number of arms."""
+    if not isinstance(arms, Arms):
+        raise TypeError(f"arms is {short.repr(arms)} of type {type(arms).__name__}, which has no reward law; "
+                        "wrap them: rai.Bernoulli([...])")
+    means = np.asarray(arms.means)
+    fine = means.dtype == np.float64 and means.ndim == 1 and np.isfinite(means).all()
+    if arms.means_known and not fine:  # of a law from outside; ours have checked theirs
+        raise ValueError(f"arms.means is {short.repr(means)}; means are a one-dimensional array of finite doubles: "
+                         f"mend the law {type(arms).__name__}")
+    return arms.n_arms

@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import rows
 from benchmarks.rows import Effort, Point, Row, number_text, seconds_text
-from rai_sim.files import write_atomically
-from rai_sim.provenance import processor, usable_cores
+from rai_sim.simulation.provenance import processor, usable_cores
+from rai_sim.support.files import write_atomically
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 SCALING = "scaling"

@@ -610,7 +610,7 @@ n = int(sys.argv[2])
 print(run(n // 5), run(n))
 """
 _LOAD = _PEAK + """
-from rai_sim import movielens
+from rai_sim.arms import movielens
 before, began = peak(), time.perf_counter()
 arms = movielens.load(sys.argv[1])
 print(before, peak(), time.perf_counter() - began, arms.n_arms)

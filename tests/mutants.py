@@ -79,11 +79,11 @@ _EXIT = "if at >= up or at <= -down:\n            break\n    return "
 #: LUCB's jumps too long: a line or a corridor left a pull ago, a sure bound 16 times as long, a budget of a thousandth, a round too many in
 #: step.
 LENGTHENED_LUCB = (
-    ("engine/lucb_challenge.py", "return min(first_lane(suspects) + 1, J)", "return min(first_lane(suspects) + 2, J)"),
-    ("engine/lucb_corridors.py", _EXIT + "j", _EXIT + "min(j + 1, most)"),
-    ("engine/lucb_corridors.py", "step = int(min(max(0.0, H * _CAUTION / laws", "step = int(min(max(0.0, 16.0 * H / laws"),
-    ("engine/lucb_corridors.py", "return 2.0 * laws.proxy(law)", "return 0.002 * laws.proxy(law)"),
-    ("engine/lucb_in_step.py", "k = min(sure + 1, rounds - made)", "k = min(sure + 2, rounds - made)"),
+    ("algorithms/lucb/challenge.py", "return min(first_lane(suspects) + 1, J)", "return min(first_lane(suspects) + 2, J)"),
+    ("algorithms/lucb/corridors.py", _EXIT + "j", _EXIT + "min(j + 1, most)"),
+    ("algorithms/lucb/corridors.py", "step = int(min(max(0.0, H * _CAUTION / laws", "step = int(min(max(0.0, 16.0 * H / laws"),
+    ("algorithms/lucb/corridors.py", "return 2.0 * laws.proxy(law)", "return 0.002 * laws.proxy(law)"),
+    ("algorithms/lucb/in_step.py", "k = min(sure + 1, rounds - made)", "k = min(sure + 2, rounds - made)"),
 )
 
 #: The chord's slope kept for the line from W itself; and a look at the last of 64 rewards, of which half are then thrown away.

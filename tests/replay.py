@@ -26,9 +26,9 @@ from rai_sim.engine.faults import NONE, RECORDING_RAN_OUT
 from rai_sim.engine.history import new_history
 from rai_sim.engine.jit import driver
 from rai_sim.engine.streams import State, new_generators, replication_stream, shuffle, stream_key
-from rai_sim.experiment import Experiment
-from rai_sim.result import Result
-from rai_sim.trace import read_trace
+from rai_sim.simulation.experiment import Experiment
+from rai_sim.simulation.result import Result
+from rai_sim.tracing.trace import read_trace
 
 #: What recordings are made of; see `_record`.
 KINDS = ("bernoulli", "eighths", "uniform")

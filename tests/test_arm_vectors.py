@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.engine import arm_vectors, vectors
+from rai_sim.algorithms.lucb import arm_vectors
+from rai_sim.engine import vectors
 from rai_sim.engine.jit import driver
 
 Values = NDArray[np.float64]

@@ -8,11 +8,12 @@ import pytest
 from command_line import Capture, document, printed, refused, run
 
 import rai_sim as rai
-from rai_sim import LUCB, Bernoulli, Butterscotch, Vanilla, bounds, cli
+from rai_sim import LUCB, Bernoulli, Butterscotch, Vanilla, bounds
 from rai_sim.algorithms.base import ALGORITHMS
 from rai_sim.arms.base import LAWS
+from rai_sim.cli import main as cli
 from rai_sim.problem import Problem, table_problem
-from rai_sim.simulate import SimulationInterrupted
+from rai_sim.simulation.simulate import SimulationInterrupted
 
 VARIANTS = [Vanilla(), Vanilla(merging=False), Butterscotch(), Butterscotch(merging=False), LUCB()]
 TWO = "--means 0.9,0.1 --clusters 1,1 --required 1,0"

@@ -12,7 +12,7 @@ from command_line import Capture, document, refused, run
 from rai_sim import LUCB, Bernoulli, Categorical, Gaussian, Recorded, Vanilla
 from rai_sim.algorithms.base import ALGORITHMS
 from rai_sim.arms.base import LAWS, Arms
-from rai_sim.cli_problem import build_problem, takes_problem
+from rai_sim.cli.problem import build_problem, takes_problem
 from rai_sim.problem import Problem
 
 ROWS = [[0.0, 0.25, 0.75], [0.5, 0.25, 0.25]]

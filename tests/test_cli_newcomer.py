@@ -13,10 +13,11 @@ import pytest
 from command_line import ROOT, Capture, printed, refused, run
 
 import rai_sim as rai
-from rai_sim import cli, cli_tables
-from rai_sim.cli_tables import Columns
+from rai_sim.cli import main as cli
+from rai_sim.cli import tables as cli_tables
+from rai_sim.cli.tables import Columns
 from rai_sim.problem import Problem, table_problem
-from rai_sim.simulate import SimulationInterrupted
+from rai_sim.simulation.simulate import SimulationInterrupted
 
 COMMANDS = ("run", "bounds", "study", "trace", "plot", "report", "warmup")
 STUDY = 'algorithms = ["vanilla"]\ndelta = [0.1, 0.01]\nreplications = 10\n[[instances]]\nname = "table"\ntable_task = 1\n'

@@ -21,9 +21,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rai_sim as rai
-from rai_sim import cli, entry
-from rai_sim.cli_study import write_table
-from rai_sim.files import from_harmless
+from rai_sim.cli import main as cli
+from rai_sim.cli.study import write_table
+from rai_sim.support import entry
+from rai_sim.support.files import from_harmless
 
 STUDY = """
 algorithms = ["butterscotch"]

@@ -126,7 +126,7 @@ def test_an_interrupt_while_nothing_runs_is_told(file: Path, capsys: Capture, mo
     def interrupted(*_: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rai_sim.cli_study.summary_text", interrupted)
+    monkeypatch.setattr("rai_sim.cli.study.summary_text", interrupted)
     run(f"study '{file}'", expect=130)
     assert capsys.readouterr().err == f"rai-sim: INTERRUPTED; to go on: rai-sim study '{file}'\n"
 

@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 import rai_sim as rai
-from rai_sim.comparison import paired_ratio, ratio_of_means
-from rai_sim.result import Experiment, Result
+from rai_sim.simulation.comparison import paired_ratio, ratio_of_means
+from rai_sim.simulation.result import Experiment, Result
 
 PROBLEM = rai.table_problem(task=1)
 

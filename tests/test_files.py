@@ -20,7 +20,7 @@ from command_line import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rai_sim.files import TEMPORARY, from_harmless, harmless, write_atomically
+from rai_sim.support.files import TEMPORARY, from_harmless, harmless, write_atomically
 
 
 def at_the_flush(monkeypatch: pytest.MonkeyPatch, look: Callable[[int], object]) -> None:

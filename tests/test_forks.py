@@ -14,7 +14,7 @@ import io, multiprocessing, os, select, signal, sys, tempfile, time, warnings
 warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
 import polars as pl
 import rai_sim as rai
-from rai_sim import movielens
+from rai_sim.arms import movielens
 
 folder = tempfile.mkdtemp()
 with open(f"{folder}/ratings.csv", "w") as file:

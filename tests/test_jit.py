@@ -13,7 +13,7 @@ SOURCES = ("algorithms/lucb/loop.py", "algorithms/vanilla.py", "arms/base.py", "
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     """Return a package with sources in folders and subfolders."""
-    for place in (*SOURCES, "engine/jit.py", "cli/run.py"):
+    for place in (*SOURCES, "engine/jit.py", "support/limits.py", "cli/run.py"):
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).write_text(f"# {place}\n")
     return tmp_path

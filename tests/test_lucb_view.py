@@ -11,7 +11,7 @@ from replay import KINDS, Instance, Run, mismatches, run_kernel, run_twin
 import rai_sim as rai
 from rai_sim import LUCB
 from rai_sim.algorithms import lucb
-from rai_sim.engine.lucb_view import CHOSEN, FULL_ROUNDS, LIMIT, View, new_view
+from rai_sim.algorithms.lucb.view import CHOSEN, FULL_ROUNDS, LIMIT, View, new_view
 
 RULES = [LUCB(as_printed=False), LUCB(as_printed=True)]
 

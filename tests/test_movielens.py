@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import rai_sim as rai
-from rai_sim import movielens
-from rai_sim.movielens import MovieLensError, MovieLensWarning
+from rai_sim.arms import movielens
+from rai_sim.arms.movielens import MovieLensError, MovieLensWarning
 
 SHARED = Path(__file__).parents[2] / "shared" / "movielens"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the MovieLens sets for tests are not beside the checkout")

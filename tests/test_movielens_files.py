@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_movielens import RATINGS, TITLES, check, colons, csv, hetrec, kaggle, latest, tabs
 
-from rai_sim import movielens
-from rai_sim.movielens import MovieLensError, MovieLensWarning, files, reading
+from rai_sim.arms import movielens
+from rai_sim.arms.movielens import MovieLensError, MovieLensWarning, files, reading
 
 Cells = dict[tuple[int, int], int]
 

@@ -22,10 +22,10 @@ from matplotlib.testing.compare import compare_images
 from matplotlib.text import Text
 
 import rai_sim as rai
-from rai_sim.comparison import paired_ratio
 from rai_sim.plotting import distribution, mean_pulls, pulls_by_gap, ratios, style
 from rai_sim.plotting import trace as draw_trace
 from rai_sim.plotting.choice import choose, render
+from rai_sim.simulation.comparison import paired_ratio
 from rai_sim.study import StudyResults
 
 picture = pytest.mark.mpl_image_compare(savefig_kwargs={"dpi": 80})
@@ -686,6 +686,6 @@ def test_importing_loads_no_matplotlib() -> None:
     """Nor do a simulation, a trace, a study and its summary."""
     code = ("import sys, tempfile, rai_sim as rai; p = rai.table_problem(); rai.trace(p, rai.Vanilla());"
             "rai.Study.grid([p], [rai.Vanilla()], [0.1], replications=2).run(tempfile.mkdtemp())._repr_html_();"
-            "import rai_sim.cli; print([name for name in sys.modules if name.partition('.')[0] == 'matplotlib'])")
+            "import rai_sim.cli.app; print([name for name in sys.modules if name.partition('.')[0] == 'matplotlib'])")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -13,9 +13,9 @@ from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
 
 import rai_sim as rai
-from rai_sim.html_tables import Cell, table
 from rai_sim.report import report, write_report
 from rai_sim.study import StudyResults
+from rai_sim.support.html_tables import Cell, table
 
 #: A problem on which the printed LUCB errs in a fifth of its runs.
 WRONG = rai.table_problem(task=2)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import rai_sim as rai
-from rai_sim import movielens
+from rai_sim.arms import movielens
 
 SCRIPT = Path(__file__).parents[1] / "scripts" / "reproduce_movielens.py"
 TASKS = ["best arm", "1 of top K", "M of top K", "top K", "coarse ranking 3:5:2", "full ranking"]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import rai_sim
 from rai_sim import LUCB, Bernoulli, Vanilla, simulate
 from rai_sim.problem import table_problem, top
-from rai_sim.result import Experiment, Result
+from rai_sim.simulation.result import Experiment, Result
 
 EXPERIMENT = Experiment(table_problem(task=3), Vanilla(), 0.01, 7, 1e-12, 5_000)
 ARRAYS = ("pulls", "rounds", "correct", "finished", "representatives")
@@ -168,7 +168,7 @@ def test_identity_is_the_same_for_numpy_scalars_and_rebuilt_problems(monkeypatch
     before = again.identity()
     readable = "Experiment:Vanilla(merging=True):delta=0.01:seed=7:skip_error=1e-12:max_pulls=5000:Problem:"
     assert before.startswith(readable)
-    monkeypatch.setattr("rai_sim.experiment.STREAM_VERSION", 999)
+    monkeypatch.setattr("rai_sim.simulation.experiment.STREAM_VERSION", 999)
     assert replace(again).identity() != before
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from rai_sim.engine.stop import new_flag
-from rai_sim.signals import running, watched
+from rai_sim.simulation.signals import running, watched
 
 #: One replication of each would take minutes to hours; in the order of strides: sums of many arms, the last two arms by sums and by words;
 #: LUCB in step by sums and by words, plain rounds and corridors, corridors of many pulls, lanes, challenge.
@@ -126,7 +126,7 @@ def test_what_a_handler_does_not_end_goes_on_as_it_was() -> None:
     """Of forty blocks of one replication the one that was stopped is run again, by itself; the others are not stopped as well."""
     told = run("""
     import rai_sim.simulate
-    simulation = sys.modules["rai_sim.simulate"]
+    simulation = sys.modules["rai_sim.simulation.simulate"]
     problem, run_into, rows = rai.best_arm(rai.Bernoulli([0.50002, 0.49998])), simulation.run_into, []
     rai.simulate(problem, rai.Vanilla(), delta=0.1, replications=1, seed=1, skip_error=0.0)
     def counted(experiment, first, block):
@@ -168,7 +168,7 @@ def test_whom_the_handler_told_before_is_still_told() -> None:
     """The file that someone else has signals written to gets them too, and is put back."""
     told = run("""
     import socket
-    from rai_sim.signals import watched
+    from rai_sim.simulation.signals import watched
     mine, theirs = socket.socketpair()
     theirs.setblocking(False)
     mine.settimeout(5)

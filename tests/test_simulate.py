@@ -75,7 +75,7 @@ def registries() -> Iterator[None]:
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hand every block to the workers; else the caller runs the first ones, and all if they are short."""
-    monkeypatch.setattr(import_module("rai_sim.simulate"), "_WORTH_WORKERS", -1.0)
+    monkeypatch.setattr(import_module("rai_sim.simulation.simulate"), "_WORTH_WORKERS", -1.0)
 
 
 # ---------------------------------------------------------------------------------------------------

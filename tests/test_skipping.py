@@ -11,9 +11,9 @@ from scipy import stats
 
 import rai_sim as rai
 from rai_sim.algorithms.base import Algorithm
+from rai_sim.algorithms.lucb.corridors import exit_budget
 from rai_sim.engine.certificates import log_over_share, pair_budget
 from rai_sim.engine.jit import driver, exposed
-from rai_sim.engine.lucb_corridors import exit_budget
 
 # As Python can call them.
 log_over_share = exposed(log_over_share)

@@ -17,12 +17,12 @@ import rai_sim as rai
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.faults import STOPPED
+from rai_sim.simulation.workers import block_for, run_into
 from rai_sim.study import StoreWarning, Study, StudyFailed, StudyInterrupted, StudyResults, Task, open_study
 from rai_sim.study.data import Rows, StudyData
 from rai_sim.study.ledger import Piece, Pieces
 from rai_sim.study.stopping import follow
 from rai_sim.study.task import arms_from_json, arms_to_json
-from rai_sim.workers import block_for, run_into
 
 PROBLEMS = {"easy": rai.table_problem(task=1), "two": rai.best_arm(rai.Gaussian([0.7, 0.4]))}
 ALGORITHMS_RUN = [rai.Vanilla(), rai.Vanilla(merging=False)]

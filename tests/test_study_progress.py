@@ -18,12 +18,12 @@ from command_line import Capture
 from numpy.typing import NDArray
 
 import rai_sim as rai
-import rai_sim.progress as shown
+import rai_sim.simulation.progress as shown
 import rai_sim.study.run as running
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.cli import main
-from rai_sim.compilation import compile_seconds
 from rai_sim.engine.blocks import Block, Setting
+from rai_sim.simulation.compilation import compile_seconds
 from rai_sim.study import Study
 
 

@@ -14,10 +14,10 @@ import polars as pl
 import pytest
 
 import rai_sim as rai
-from rai_sim.files import write_atomically
 from rai_sim.study import StoreError, StoreWarning, Study
 from rai_sim.study.data import StudyData
 from rai_sim.study.store import MARKER, Store
+from rai_sim.support.files import write_atomically
 
 
 def small(replications: int = 40, keep: str = "replications") -> Study:
@@ -134,8 +134,8 @@ def test_a_second_writer_leaves_out_what_the_first_has_written(tmp_path: Path) -
     """Both have run everything before either writes: the store has each row once."""
     study = small(20)
     data = [StudyData(tmp_path / "store", "replications", 20) for _ in range(2)]
+    from rai_sim.simulation.workers import block_for, run_into
     from rai_sim.study.data import Rows
-    from rai_sim.workers import block_for, run_into
 
     rows = []
     for task in study.tasks:

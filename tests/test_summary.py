@@ -12,7 +12,7 @@ from scipy import stats
 
 from rai_sim import LUCB, Bernoulli, Butterscotch, Gaussian, Vanilla, bounds
 from rai_sim.problem import Problem, table_problem
-from rai_sim.result import Experiment, Result
+from rai_sim.simulation.result import Experiment, Result
 
 EXPERIMENT = Experiment(table_problem(task=3), Vanilla(), 0.01, 7, 1e-12, 5_000)
 

@@ -13,7 +13,7 @@ import rai_sim as rai
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.arms.base import Arms
 from rai_sim.engine.blocks import Block, Setting
-from rai_sim.trace import Trace
+from rai_sim.tracing.trace import Trace
 
 ALL = [kind(switch) for kind in (rai.Vanilla, rai.Butterscotch, rai.LUCB) for switch in (False, True)]
 

@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 from unchecked import unchecked
 
 import rai_sim
-from rai_sim import values
-from rai_sim.cli_parsing import BadInput, parse_array, whole_number
-from rai_sim.simulate import checked_experiment
+from rai_sim.cli.parsing import BadInput, parse_array, whole_number
+from rai_sim.simulation.simulate import checked_experiment
 from rai_sim.study.results import open_study
 from rai_sim.study.task import Task
+from rai_sim.support import values
 
 masked = np.ma.masked
 #: Without types: they are given what they are not meant for.

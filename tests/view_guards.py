@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mutants import mutant
 
-#: What holds a guard, by name: in `lucb_view` the old text becomes the new one, in which OFF stands for "this one is left out".
+#: What holds a guard, by name: in LUCB's `view` the old text becomes the new one, in which OFF stands for "this one is left out".
 #: Two are missing, as no instance was found that needs them: `_placed_among_cold`, and the last lines of `_gaps_hold`.
 GUARDS_OFF = {
     "until": ("if v.until[level] < R:\n        return False", "if not OFF and v.until[level] < R:\n        return False"),
@@ -28,7 +28,7 @@ import json, sys
 sys.path.insert(0, sys.argv[2])
 from replay import run_kernel
 from test_lucb_view import RULES, instances, run_without_view
-from rai_sim.engine import lucb_view
+from rai_sim.algorithms.lucb import view as lucb_view
 found = [0] * (int(sys.argv[3]) + 1)
 for rule in RULES:
     for instance in instances(47 + rule.as_printed, 150, 45, 200) + instances(49, 60, 200, 1_000):
@@ -49,14 +49,14 @@ def mismatches_without_guards(folder: Path) -> tuple[int, dict[str, int]]:
         Empty folder for the copy and its compiled kernels. A number in the view's state tells which guard is off, so one copy does.
     """
     numbered = enumerate(GUARDS_OFF.values(), 1)
-    edits = [("engine/lucb_view.py", old, new.replace("OFF", f"(v.state[_OFF] == {k})")) for k, (old, new) in numbered]
+    edits = [("algorithms/lucb/view.py", old, new.replace("OFF", f"(v.state[_OFF] == {k})")) for k, (old, new) in numbered]
     edits += [
-        ("engine/lucb_view.py", "_CELLS = CHOSEN + _LEVELS", "_OFF = CHOSEN + _LEVELS\n_CELLS = _OFF + 1\nOFF = [0]"),
-        ("engine/lucb_view.py", "    state[LIMIT] = limit", "    state[LIMIT], state[_OFF] = limit, OFF[0]"),
+        ("algorithms/lucb/view.py", "_CELLS = CHOSEN + _LEVELS", "_OFF = CHOSEN + _LEVELS\n_CELLS = _OFF + 1\nOFF = [0]"),
+        ("algorithms/lucb/view.py", "    state[LIMIT] = limit", "    state[LIMIT], state[_OFF] = limit, OFF[0]"),
     ]
     edits += [  # guards that are made for longer, of a few arms, are right as well, and needed more often
-        ("engine/lucb_view.py", "v.margin[level] = 8", "v.margin[level] = 400"),
-        ("engine/lucb_view.py", "_BORDER = 40, 6, 2, 3", "_BORDER = 2, 2, 1, 1"),
+        ("algorithms/lucb/view.py", "v.margin[level] = 8", "v.margin[level] = 400"),
+        ("algorithms/lucb/view.py", "_BORDER = 40, 6, 2, 3", "_BORDER = 2, 2, 1, 1"),
     ]
     environment = mutant(folder, edits)
     arguments = [sys.executable, "-c", _PROGRAM, str(folder / "found"), str(Path(__file__).parent), str(len(GUARDS_OFF))]

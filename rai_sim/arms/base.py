@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rai_sim.values import doubles, integers, short, texts
+from rai_sim.support.values import doubles, integers, short, texts
 
 #: The largest magnitude of a reward, a mean or a standard deviation. A sum of 2^62 such pulls stays below 1e69, so that no sum, no square
 #: of a difference of sums and no quotient of such a square and a variance proxy leaves the range of doubles.
@@ -58,7 +58,7 @@ class Arms(ABC):
 
     def _repr_html_(self) -> str:
         """Return the arms as a table, for notebooks; of many arms the first ones."""
-        from rai_sim import html_tables  # here: only notebooks need it
+        from rai_sim.support import html_tables  # here: only notebooks need it
 
         return html_tables.block(repr(self), html_tables.arms_table(self, range(self.n_arms)))
 

@@ -14,7 +14,7 @@ from rai_sim.engine import law as operations
 from rai_sim.engine.jit import implements
 from rai_sim.engine.sampling import normal
 from rai_sim.engine.streams import State
-from rai_sim.values import real, short
+from rai_sim.support.values import real, short
 
 
 @dataclass(frozen=True, eq=False, init=False)

@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.engine.jit import inlined, kernel
+from rai_sim.support.limits import MOST_PULLS as MOST_PULLS
 
 #: fault[0] is one of these; fault[1] and fault[2] are an arm and a pull number (1-based) where that says something.
 #: Of a block that was asked to stop, fault[1] is the number of replications that were finished.
 NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS, NOT_FINITE, STOPPED = 0, 1, 2, 3, 4
-
-#: int64 counters are safe up to here. A run that would go on is stopped with an error instead of wrapping around.
-MOST_PULLS = 1 << 62
 
 
 class KernelStopped(Exception):

@@ -96,12 +96,12 @@ def source_digest() -> str:
 def digest_of(package: Path) -> str:
     """Return the SHA-256 of a package's kernel sources, those in subfolders included: their places and their bytes."""
     digest = hashlib.sha256()
-    for folder in ("algorithms", "arms", "engine"):
-        sources = {path.relative_to(package).as_posix(): path for path in (package / folder).rglob("*.py")}
-        for place, path in sorted(sources.items()):
-            data = path.read_bytes()
-            digest.update(f"{place}\n{len(data)}\n".encode())
-            digest.update(data)
+    found = [path for folder in ("algorithms", "arms", "engine") for path in (package / folder).rglob("*.py")]
+    sources = {path.relative_to(package).as_posix(): path for path in (*found, package / "support" / "limits.py")}
+    for place, path in sorted(sources.items()):
+        data = path.read_bytes()
+        digest.update(f"{place}\n{len(data)}\n".encode())
+        digest.update(data)
     return digest.hexdigest()
 
 

@@ -24,7 +24,7 @@ from numba.core import config
 from numba.core.caching import FunctionCache
 from numba.core.serialize import dumps
 
-from rai_sim.files import write_atomically
+from rai_sim.support.files import write_atomically
 
 _MAGIC = b"rai_sim kernel 1\n"
 _DIGEST = hashlib.sha256().digest_size

@@ -16,7 +16,7 @@ from rai_sim.plotting.inputs import LEAST_FOR_INTERVAL, Case, cases_of, setting_
 from rai_sim.plotting.means import abscissa, family_of, mean_pulls, swept_parameters
 from rai_sim.plotting.ratios import MOST_ROWS, ratio_rows, ratios, size_for
 from rai_sim.plotting.style import SIZE, house_style, own_axes, title_axes
-from rai_sim.trace import keeps_history
+from rai_sim.tracing.trace import keeps_history
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.experiment import Experiment
 from rai_sim.plotting.style import Look, looks, plain, short_label
-from rai_sim.result import Result
-from rai_sim.summary import upper_bound
+from rai_sim.simulation.experiment import Experiment
+from rai_sim.simulation.result import Result
+from rai_sim.simulation.summary import upper_bound
 
 if TYPE_CHECKING:
     import polars as pl

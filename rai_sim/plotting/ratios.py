@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rai_sim.comparison import Ratio, common_replications, paired_ratio, ratio_of_means
 from rai_sim.plotting.inputs import LEAST_FOR_INTERVAL, NO_INTERVAL, SELECT, Case, Results, cases_of, setting_words, task_words
 from rai_sim.plotting.style import SIZE, Look, axes_or_new, finish, looks, plain
 from rai_sim.plotting.ticks import set_ticks
+from rai_sim.simulation.comparison import Ratio, common_replications, paired_ratio, ratio_of_means
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,9 +29,9 @@ def ratios(results: Results, ax: Axes | None = None, *, baseline: str | None = N
 
     There is a row for each instance and delta, and in it a mark for each algorithm. Of fewer than 30 replications no interval is drawn.
 
-    Intervals are of pairs of replications of equal index (`rai_sim.comparison.paired_ratio`), of independent means where seeds differ;
-    where a study keeps aggregates only, or hardly a pair finished, they are wider, so as to hold however the two vary together. The legend
-    says which. Numbers are of replications that finished.
+    Intervals are of pairs of replications of equal index (`rai_sim.simulation.comparison.paired_ratio`), of independent means where seeds
+    differ; where a study keeps aggregates only, or hardly a pair finished, they are wider, so as to hold however the two vary together. The
+    legend says which. Numbers are of replications that finished.
 
     Parameters
     ----------

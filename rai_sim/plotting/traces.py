@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.checks import check_count
-from rai_sim.events import Event
 from rai_sim.plotting.style import axes_or_new, cluster_look, finish, height_of, plain, short_label
 from rai_sim.plotting.ticks import set_ticks
-from rai_sim.trace import Trace
+from rai_sim.support.checks import check_count
+from rai_sim.tracing.events import Event
+from rai_sim.tracing.trace import Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +39,7 @@ def trace(trace: Trace, ax: Axes | None = None, *, most_arms: int = 40) -> Axes:
     Parameters
     ----------
     trace : Trace
-        What `rai_sim.trace` returned.
+        What `rai_sim.tracing.trace` returned.
     ax : matplotlib Axes, optional
         Where to draw; a new figure when None.
     most_arms : int, default 40

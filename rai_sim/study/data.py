@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from rai_sim.engine.blocks import Block, part_of
 from rai_sim.engine.history import no_history
 from rai_sim.engine.streams import STREAM_VERSION
-from rai_sim.forks import refuse_forked_polars
 from rai_sim.problem import Problem
-from rai_sim.provenance import now
+from rai_sim.simulation.provenance import now
 from rai_sim.study.aggregate import Aggregate, aggregates_of
 from rai_sim.study.ledger import Ledger, Piece
 from rai_sim.study.store import SCHEMAS, Store, StoreWarning
 from rai_sim.study.stored import VERSION, Reader, origin_of
 from rai_sim.study.task import Task, algorithm_to_json, arms_to_json, instance_key
+from rai_sim.support.forks import refuse_forked_polars
 
 
 class Rows(NamedTuple):
@@ -64,7 +64,7 @@ class StudyData:
     StoreError
         As `Store` does.
     RuntimeError
-        In a forked process in which polars would wait for ever (`rai_sim.forks`).
+        In a forked process in which polars would wait for ever (`rai_sim.support.forks`).
     """
 
     def __init__(

@@ -35,13 +35,13 @@ from rai_sim import instances as families
 from rai_sim import problem as problems
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.arms.base import LAWS, Arms
-from rai_sim.checks import check_delta
-from rai_sim.cli_parsing import BadInput, parse_algorithm, parse_array
+from rai_sim.cli.parsing import BadInput, parse_algorithm, parse_array
 from rai_sim.problem import Problem, table_problem
-from rai_sim.reading import read_text
-from rai_sim.simulate import checked_experiment
+from rai_sim.simulation.simulate import checked_experiment
 from rai_sim.study.grid import Study
 from rai_sim.study.task import Task
+from rai_sim.support.checks import check_delta
+from rai_sim.support.reading import read_text
 
 _FAMILIES = ("evenly_spaced", "linear_gaps", "geometric_gaps", "random_means")
 _PROBLEMS = ("best_arm", "one_of_top", "top", "m_of_top", "coarse_ranking", "full_ranking")

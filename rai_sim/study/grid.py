@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rai_sim import html_tables
 from rai_sim.algorithms.base import Algorithm
-from rai_sim.checks import check_count, check_progress, check_workers
 from rai_sim.problem import Problem
-from rai_sim.simulate import checked_experiment
+from rai_sim.simulation.simulate import checked_experiment
 from rai_sim.study import tables
 from rai_sim.study.aggregate import Aggregate
 from rai_sim.study.data import StudyData
@@ -25,7 +23,9 @@ from rai_sim.study.stopping import Verdict, follow
 from rai_sim.study.store import KEEPS
 from rai_sim.study.stored import why_not_run
 from rai_sim.study.task import Task
-from rai_sim.values import real, short
+from rai_sim.support import html_tables
+from rai_sim.support.checks import check_count, check_progress, check_workers
+from rai_sim.support.values import real, short
 
 #: Replications of a task if neither their number nor a precision is given, and the most a precision may take.
 _REPLICATIONS, _MOST_REPLICATIONS = 1000, 10**8
@@ -153,13 +153,13 @@ class Study:
         replications, precision, most_replications, keep
             As in `Study`.
         seed, skip_error, max_pulls
-            As in `rai_sim.simulate`, for all tasks. Replication i of every task has the stream of (seed, i), so that algorithms
+            As in `rai_sim.simulation.simulate`, for all tasks. Replication i of every task has the stream of (seed, i), so that algorithms
             can be compared in pairs.
 
         Raises
         ------
         TypeError, ValueError
-            As `Study` and `rai_sim.simulate` do.
+            As `Study` and `rai_sim.simulation.simulate` do.
 
         Examples
         --------
@@ -247,7 +247,7 @@ class Study:
         folder : path
             Where results are kept; made if there is none. It may hold other studies' tasks, and several processes may write into it.
         n_jobs : int or None, default 1
-            Workers, as in `rai_sim.simulate`.
+            Workers, as in `rai_sim.simulation.simulate`.
         progress : bool or None, default False
             Show a bar over the grid; None shows it on a terminal or in a notebook only.
 

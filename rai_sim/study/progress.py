@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rai_sim.progress import Bar
+from rai_sim.simulation.progress import Bar
 
 
 class Progress:

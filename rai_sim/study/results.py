@@ -16,10 +16,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rai_sim import bounds, html_tables
-from rai_sim.checks import check_count, check_seed, check_workers
-from rai_sim.forks import refuse_forked_polars
-from rai_sim.result import Result
+from rai_sim import bounds
+from rai_sim.simulation.result import Result
+from rai_sim.simulation.summary import QUANTILES, clopper_pearson, student_interval, upper_bound
 from rai_sim.study import tables
 from rai_sim.study.aggregate import NOTHING, bin_edges
 from rai_sim.study.data import StudyData
@@ -30,7 +29,9 @@ from rai_sim.study.store import StoreWarning
 from rai_sim.study.stored import runnable, why_not_run
 from rai_sim.study.task import Task
 from rai_sim.study.verify import Verification, verify
-from rai_sim.summary import QUANTILES, clopper_pearson, student_interval, upper_bound
+from rai_sim.support import html_tables
+from rai_sim.support.checks import check_count, check_seed, check_workers
+from rai_sim.support.forks import refuse_forked_polars
 
 if TYPE_CHECKING:
     from rai_sim.algorithms.base import Algorithm
@@ -323,7 +324,7 @@ class StudyResults:
         return rows.select("instance", "algorithm", "delta", pl.exclude("instance", "algorithm", "delta", "task", "wanted"), "task")
 
     def result(self, task: Task) -> Result:
-        """Return the stored replications of a task as `rai_sim.simulate` would have returned them.
+        """Return the stored replications of a task as `rai_sim.simulation.simulate` would have returned them.
 
         Raises
         ------
@@ -409,7 +410,7 @@ class StudyResults:
         return sorted(records, key=lambda record: (record["started"], record["run"]))
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None, all_figures: bool = False) -> None:
-        """Write a report as one page of HTML: what was run, tables, figures, provenance, warnings (see `rai_sim.report`).
+        """Write a report as one page of HTML: what was run, tables, figures, provenance, warnings (see `rai_sim.report.page`).
 
         Of many figures of a kind there are three, unless `all_figures` is True.
 
@@ -443,7 +444,7 @@ class StudyResults:
         seed : int, optional
             Seed of the sample; another one each time when None.
         n_jobs : int or None, default 1
-            Workers, as in `rai_sim.simulate`.
+            Workers, as in `rai_sim.simulation.simulate`.
 
         Returns
         -------

@@ -19,18 +19,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.compilation import compile_seconds
 from rai_sim.engine.blocks import Block, copy_of, part_of
 from rai_sim.engine.faults import KernelStopped
-from rai_sim.experiment import Experiment
-from rai_sim.provenance import environment, now
-from rai_sim.simulate import next_size
+from rai_sim.simulation.compilation import compile_seconds
+from rai_sim.simulation.experiment import Experiment
+from rai_sim.simulation.provenance import environment, now
+from rai_sim.simulation.simulate import next_size
+from rai_sim.simulation.workers import block_for, effective_workers, run_into, share_memory, spread
 from rai_sim.study.data import Rows, StudyData, note
 from rai_sim.study.interrupts import Interrupts
 from rai_sim.study.ledger import Ledger, Pieces
 from rai_sim.study.progress import Progress
 from rai_sim.study.stopping import FIRST_LOOK, TO_A_DOUBLING
-from rai_sim.workers import block_for, effective_workers, run_into, share_memory, spread
 
 if TYPE_CHECKING:
     from rai_sim.study.grid import Study
@@ -286,7 +286,7 @@ class StudyRun:
     data : StudyData
         The store, open for writing.
     n_jobs : int or None
-        Workers, as in `rai_sim.simulate`.
+        Workers, as in `rai_sim.simulation.simulate`.
     progress : bool or None
         Whether to show a bar.
     interrupts : Interrupts

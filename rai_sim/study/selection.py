@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from rai_sim.algorithms.base import Algorithm
-from rai_sim.checks import check_delta, short
 from rai_sim.study.task import Task
+from rai_sim.support.checks import check_delta, short
 
 #: A message lists so many of the values that there are.
 _MOST_LISTED = 12

@@ -21,8 +21,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from rai_sim.simulation.summary import student_interval
 from rai_sim.study.aggregate import Aggregate
-from rai_sim.summary import student_interval
 
 #: Replications before the first decision.
 FIRST_LOOK = 256

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from rai_sim.files import TEMPORARY, write_atomically
+from rai_sim.support.files import TEMPORARY, write_atomically
 
 #: Version of the layout, in the marker and in every part.
 FORMAT = 1

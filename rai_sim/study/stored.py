@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.arms.base import LAWS, Arms
 from rai_sim.engine.blocks import Block, Setting
-from rai_sim.experiment import Experiment
 from rai_sim.problem import Problem, check_delta
+from rai_sim.simulation.experiment import Experiment
 from rai_sim.study.task import Task, algorithm_from_json, arms_from_json, instance_key
 
 #: Returns where the classes come from that a store's parts were made with, "my_rules.SuccElim" by name, and the package's version.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rai_sim.html_tables import Cell
-from rai_sim.summary import count, number, percent
+from rai_sim.simulation.summary import count, number, percent
+from rai_sim.support.html_tables import Cell
 
 if TYPE_CHECKING:
     import polars as pl

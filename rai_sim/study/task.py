@@ -13,9 +13,9 @@ import numpy as np
 
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.arms.base import LAWS, Arms
-from rai_sim.experiment import Experiment
 from rai_sim.problem import Problem
-from rai_sim.values import short
+from rai_sim.simulation.experiment import Experiment
+from rai_sim.support.values import short
 
 
 @dataclass(frozen=True)

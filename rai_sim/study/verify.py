@@ -9,13 +9,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from rai_sim.result import Result
-from rai_sim.simulate import simulate
+from rai_sim.simulation.result import Result
+from rai_sim.simulation.simulate import simulate
+from rai_sim.simulation.workers import spread
 from rai_sim.study.aggregate import NOTHING, Aggregate
 from rai_sim.study.data import StudyData, aggregates_frame
 from rai_sim.study.ledger import Piece
 from rai_sim.study.task import Task
-from rai_sim.workers import spread
 
 #: A task, the first of its replications and the one after the last, and what is stored of them.
 Stored: TypeAlias = tuple[Task, int, int, tuple[Any, ...]]

@@ -1,0 +1,158 @@
+"""LUCB while every active arm is pulled in every round: jumps as in the round-robin loop.
+
+Legend. n active arms with t pulls each; R round, R - t constant; S their sums, ranked; W the width in sums; everything in law units.
+
+When. A cluster that still wants an arm and has one open place has the arm there, whichever it is, for its nearest and pulls it. A cluster
+of one place that wants nothing has its arm pulled if a wanting cluster sees no other arm on that side. If all open clusters are of these
+kinds (two arms; a full ranking), every round pulls every active arm, whatever the order. So the only event to look for is an arm that is
+settled.
+
+Threshold. With t pulls each, radius = c / sqrt(2 t), c^2 = ln(scale R^3), scale = pi^2 N / (3 delta). An arm is settled iff it is beaten
+by more than 2 radius by all before its cluster and beats by more than that all after it: in sums, by more than W = 2 t radius = sqrt(2 t
+ln(scale R^3)). That is the settle test of Vanilla with another threshold, so `rai_sim.engine.certificates` applies: its proofs need that
+W increases and is concave in R. With l = ln(scale R^3) and rho = t / R in (0, 1], W^2 / 2 = g = t l has g' = l + 3 rho and R g'' = 3 (2 -
+rho), so that 2 g g'' - g'^2 = 6 rho (2 - rho) l - (l + 3 rho)^2 = 6 rho (1 - rho) l - l^2 - 9 rho^2 <= 1.5 l - l^2 < 0, as l >= ln(2 pi^2
+/ 3) > 1.5; and sqrt(g) is concave where 2 g g'' <= g'^2.
+
+The printed rule looks at neighbouring clusters only, which for equal counts is the same, unless a neighbour is empty and nobody is looked
+at on that side; then the rounds are judged one by one.
+
+The threshold is taken a little low, by more than rounding, so that a round in which an arm might be settled is judged by the operations
+of the definition. Those round relative to W, but also relative to the means, of which they take and compare differences: four roundings of
+at most 2^-53 of a mean, or t times that in sums. Taking that off, a multiple of R, leaves W concave.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rai_sim.algorithms.lucb.rule import Ranking
+from rai_sim.engine import law as laws
+from rai_sim.engine import schedule as schedules
+from rai_sim.engine.certificates import Constraints, constrain, longest_jump, pair_budget, sure_rounds
+from rai_sim.engine.duel import WORTH_A_JUMP
+from rai_sim.engine.faults import NOT_FINITE, finite, report
+from rai_sim.engine.history import History, keep_state, next_asked, see_arm
+from rai_sim.engine.jit import implements, inlined, kernel
+from rai_sim.engine.partition import Partition
+from rai_sim.engine.ranking import repair
+from rai_sim.engine.stop import raised
+from rai_sim.engine.streams import State
+from rai_sim.engine.vectors import LANES
+from rai_sim.engine.words import advance, draw_words, first_suspect
+
+#: Takes more off a threshold than rounding relative to it can add to it, and more than rounding relative to means, a pull.
+_CAUTION, _OF_MEANS = 1.0 - 1e-9, 4.0 * 2.0**-52
+
+
+class InStep(NamedTuple):
+    """The threshold's parameters: pi^2 N / (3 delta), R - t, and what rounding relative to means may add to a difference of means."""
+
+    scale: float
+    behind: float
+    rounding: float
+
+
+@implements(schedules.threshold, InStep)
+def _threshold(schedule: InStep, R: float) -> float:
+    t = R - schedule.behind
+    return _CAUTION * math.sqrt(2.0 * t * math.log(schedule.scale * R * R * R)) - schedule.rounding * t
+
+
+@kernel
+def all_in_step(s: Ranking, part: Partition, n: int, as_printed: bool) -> bool:
+    """Whether every round pulls every active arm until one is settled, and all have equally many pulls."""
+    cluster, ranks = s.picks, 0  # by rank; the picks are made anew every round
+    for i in range(part.open_sizes.size):
+        if part.open_sizes[i] > 1:
+            return False
+        if part.open_sizes[i] == 1:
+            if as_printed and ranks > 0 and cluster[ranks - 1] < i - 1:
+                return False
+            cluster[ranks] = i
+            ranks += 1
+    for x in range(n):
+        if s.taken[x] != s.taken[0]:
+            return False
+        if not _wants(part, cluster[x]):
+            before = x + 1 < n and (as_printed or x == 0) and _wants(part, cluster[x + 1])
+            after = x > 0 and (as_printed or x == n - 1) and _wants(part, cluster[x - 1])
+            if not (before or after):
+                return False
+    return n > 1
+
+
+@kernel
+def _wants(part: Partition, i: int) -> bool:
+    return part.found[i] < part.required[i]
+
+
+@kernel
+def run_in_step(
+    law: Any, scale: float, skip_error: float, s: Ranking, counts: NDArray[np.uint8], part: Partition, c: Constraints, n: int, R: int,
+    rounds: int, pulls: int, history: History, fault: NDArray[np.int64], jumps: int, state: State,
+) -> tuple[int, int, State]:  # fmt: skip
+    """Pull all arms for 1 to `rounds` rounds, until one might be settled or a fault is reported; return rounds, jumps and state.
+
+    Round R has been judged, settled nobody and has not pulled yet, after `pulls` pulls in all.
+    """
+    unit = laws.unit(law)
+    t = int(s.taken[0])
+    repair(s.order, s.total, n, s.picks, s.lcb)  # by sums: means may hide differences
+    schedule = InStep(scale, np.float64(R - t), _OF_MEANS * unit * max(abs(s.total[0]), abs(s.total[n - 1])) / t)
+    count, G = constrain(c, s.total, part.open_sizes, n)
+    made = 0
+    while made < rounds and not raised(history.stop):
+        W = schedules.threshold(schedule, np.float64(R + made)) / unit
+        if G > W and made > 0:
+            break
+        k, walk = 1, False
+        if G < W:
+            sure = sure_rounds(W - G, laws.spread(law))
+            budget = pair_budget(law, n, skip_error, jumps + 1)
+            reach = (W - G) * (W - G) / budget  # about the length that bound 2 certifies when means are close
+            if laws.has_words(law) and max(sure, reach) < WORTH_A_JUMP:
+                walk = True
+            elif 4.0 * reach > sure:
+                jumps += 1
+                sure = max(sure, longest_jump(law, schedule, c, count, s.order, s.arm_of, s.total, n, R + made, W, G, budget))
+            k = min(sure + 1, rounds - made)
+        if walk:
+            state = draw_words(law, s.order, s.arm_of, n, t + made, counts, state)
+            W_end, k = schedules.threshold(schedule, np.float64(R + made + LANES)) / unit, 0
+            most = min(LANES, rounds - made)
+            while k < most and G <= W:
+                until = min(1 + first_suspect(counts, s.order, s.total, n, c, count, k, W, W_end), most)
+                until = min(until, next_asked(history) - R - made)
+                advance(s.order, s.total, n, counts, k, until, s.picks, s.lcb)
+                k = until
+                count, G = constrain(c, s.total, part.open_sizes, n)
+                W = schedules.threshold(schedule, np.float64(R + made + k)) / unit
+                _see(history, s, n, R + made + k, t + made + k, pulls + (made + k) * n)
+        else:
+            for x in range(n):
+                s.total[x], state = laws.more_pulls(law, s.arm_of[s.order[x]], s.total[x], t + made, k, state)
+                if not finite(s.total[x]):
+                    report(fault, NOT_FINITE, s.arm_of[s.order[x]], t + made + k)
+                    rounds = 0
+            repair(s.order, s.total, n, s.picks, s.lcb)
+        made += k
+        _see(history, s, n, R + made, t + made, pulls + made * n)
+        count, G = constrain(c, s.total, part.open_sizes, n)
+    for x in range(n):
+        s.taken[x] = np.float64(t + made)
+        s.mean[x] = s.total[x] / s.taken[x]
+    return made, jumps, state
+
+
+@inlined
+def _see(history: History, s: Ranking, n: int, R: int, t: int, pulls: int) -> None:
+    """Keep the state that round R will judge, for a trace, if it is asked for."""
+    if next_asked(history) <= R:
+        for x in range(n):
+            see_arm(history, s.arm_of[s.order[x]], s.total[x] / t, t, pulls)
+        keep_state(history, R)

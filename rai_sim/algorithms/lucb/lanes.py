@@ -1,0 +1,278 @@
+"""LUCB's plain rounds for few arms and few open clusters, one arm a lane of a vector.
+
+Legend as in `rai_sim.algorithms.lucb.rule`. Rewards are 0 or 1 here and come from words. A stretch of rounds starts from the ranking, one
+lane a rank, and ends before a round that may settle an arm, that may not be pulled, or after some with the same picks, which corridors
+may take further. Within it, the arms of a cluster are a mask; the ranking is not kept up, as only its cuts matter:
+
+Cuts. Between two open clusters lies a border, and every mean above it belongs to an arm of the clusters before it, every mean below
+to one of those after it. Only picks move; when one of them reaches a border, the arms next to it are compared and exchanged as ranks
+are, ties going to the smaller label, until each cluster holds the arms that the ranking would give it.
+
+Every number is computed by the operations of the definition, and among equals the first in the ranking is taken, so the rounds are those
+of `rai_sim.algorithms.lucb.rule`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rai_sim.algorithms.lucb.arm_vectors import (
+    ARMS,
+    VECTOR,
+    add_in_lanes,
+    greatest_in,
+    half_bounds,
+    half_quotients,
+    lanes_at_least,
+    lanes_at_most,
+    least_gap,
+    least_in,
+    next_bits,
+    used_up,
+)
+from rai_sim.algorithms.lucb.rule import Ranking
+from rai_sim.engine import law as laws
+from rai_sim.engine.history import History, keep_state, next_asked, see_arm
+from rai_sim.engine.jit import for_words, inlined, kernel
+from rai_sim.engine.partition import Partition
+from rai_sim.engine.ranking import ranks_before
+from rai_sim.engine.sampling import bits_set
+from rai_sim.engine.stop import raised
+from rai_sim.engine.streams import State
+from rai_sim.engine.vectors import address_of, first_lane
+
+#: Rounds whose logarithms are kept.
+_KEPT = 1 << 13
+#: More open clusters are better judged arm by arm (measured).
+_MOST_CLUSTERS = 4
+#: Rows of `Lanes.values`.
+_TAKEN, _TOTAL, _MEAN, _LCB, _UCB = (np.uint64(row) for row in range(5))
+_ROWS = 5
+_0, _1, _63 = (np.uint64(v) for v in (0, 1, 63))
+_END = np.uint64(1 << 63)
+_HALF = np.uint64(64)
+
+
+class Lanes(NamedTuple):
+    """Memory of a block. A vector begins at a multiple of 64 bytes, so the arrays are a little longer."""
+
+    values: NDArray[np.float64]  # by lane: n_a, sum of rewards, empirical mean, LCB, UCB
+    words: NDArray[np.uint64]  # by lane: rewards to come, lowest first, and a 1 behind the last
+    label: NDArray[np.int64]  # by lane
+    logs: NDArray[np.float64]  # by round: ln(pi^2 R^3 N / (3 delta)), 0 where not yet computed; a block has but one N / delta
+    # By open cluster, best first:
+    members: NDArray[np.uint64]  # lanes
+    wants: NDArray[np.bool_]
+    border: NDArray[np.float64]  # between its means and those of the next one
+    greatest: NDArray[np.float64]  # UCB
+    greatest_at: NDArray[np.uint64]  # lanes that attain it
+    beyond: NDArray[np.float64]  # U_i
+    beyond_at: NDArray[np.uint64]  # lanes that attain it
+
+
+def new_lanes() -> Lanes:
+    """Allocate."""
+    C = _MOST_CLUSTERS
+    return Lanes(
+        np.empty((_ROWS + 1) * ARMS), np.empty(2 * ARMS, np.uint64), np.empty(ARMS, np.int64), np.zeros(_KEPT),
+        np.empty(C, np.uint64), np.empty(C, np.bool_), np.empty(C), np.empty(C), np.empty(C, np.uint64), np.empty(C),
+        np.empty(C, np.uint64),
+    )  # fmt: skip
+
+
+@inlined
+def fit_lanes(law: Any, part: Partition, n: int, as_printed: bool) -> bool:
+    """Whether the active arms can be judged in lanes."""
+    if as_printed or n > ARMS or not laws.has_words(law):
+        return False
+    clusters = 0
+    for i in range(part.open_sizes.size):
+        clusters += part.open_sizes[i] > 0
+    return clusters <= _MOST_CLUSTERS
+
+
+@inlined
+def _log_term(k: Lanes, scale: float, R: int) -> float:
+    """Return ln(scale R^3)."""
+    if R >= _KEPT:
+        return math.log(scale * R * R * R)
+    if k.logs[R] == 0.0:
+        k.logs[R] = math.log(scale * R * R * R)
+    return k.logs[R]
+
+
+@inlined
+def _aligned(address: np.uint64) -> np.uint64:
+    return (address + _63) & ~_63
+
+
+@inlined
+def _first_of(k: Lanes, tied: np.uint64, at_mean: int) -> np.uint64:
+    """Return the one of some lanes that is first in the ranking."""
+    return tied if tied & (tied - _1) == _0 else _outermost(k, tied, at_mean, True)
+
+
+@kernel
+def _outermost(k: Lanes, tied: np.uint64, at_mean: int, first: bool) -> np.uint64:
+    """Return the one of some lanes, at least one, that is first or last in the ranking."""
+    found = first_lane(tied)
+    rest = tied & (tied - _1)
+    while rest != _0:
+        x = first_lane(rest)
+        if first == ranks_before(k.values[at_mean + x], k.label[x], k.values[at_mean + found], k.label[found]):
+            found = x
+        rest &= rest - _1
+    return _1 << np.uint64(found)
+
+
+@kernel
+def _cut(k: Lanes, clusters: int, mean: np.uint64, at_mean: int) -> None:
+    """Exchange arms across borders until every cluster holds those of its ranks, and set the borders anew."""
+    moved = True
+    while moved:
+        moved = False
+        for c in range(clusters - 1):
+            above, below = k.members[c], k.members[c + 1]
+            low, last = least_in(mean, above)
+            high, first = greatest_in(mean, below)
+            a, b = _outermost(k, last, at_mean, False), _outermost(k, first, at_mean, True)
+            if ranks_before(high, k.label[first_lane(b)], low, k.label[first_lane(a)]):
+                k.members[c], k.members[c + 1] = above ^ a ^ b, below ^ a ^ b
+                moved = True
+            k.border[c] = 0.5 * (low + high)
+
+
+@inlined
+def _enter(k: Lanes, s: Ranking, part: Partition, n: int, first: int) -> int:
+    """Lay the ranking out in lanes, at index `first` of the values; return the number of open clusters."""
+    for x in range(ARMS):
+        y = min(x, n - 1)  # lanes beyond the arms hold numbers too, never looked at
+        k.values[first + x], k.values[first + ARMS + x], k.values[first + 2 * ARMS + x] = s.taken[y], s.total[y], s.mean[y]
+        k.label[x] = s.order[y]
+    clusters, p1 = 0, _0
+    for i in range(part.open_sizes.size):
+        if part.open_sizes[i] > 0:
+            p0 = p1
+            p1 += np.uint64(part.open_sizes[i])
+            k.members[clusters] = (_1 << p1) - (_1 << p0)
+            k.wants[clusters] = part.found[i] < part.required[i]
+            clusters += 1
+    return clusters
+
+
+@inlined
+def _leave(k: Lanes, s: Ranking, n: int, first: int) -> None:
+    """Copy the arms back, in the order of lanes; they are to be ranked again."""
+    for x in range(n):
+        s.taken[x], s.total[x], s.mean[x] = k.values[first + x], k.values[first + ARMS + x], k.values[first + 2 * ARMS + x]
+
+
+@inlined
+def _refill(law: Any, s: Ranking, k: Lanes, empty: np.uint64, first: int, first_word: int, state: State) -> State:
+    """Draw a word for each of some lanes; 63 of its bits are used."""
+    while empty != _0:
+        x = first_lane(empty)
+        word, state = laws.word(law, s.arm_of[k.label[x]], int(k.values[first + x]), state)
+        k.words[first_word + x] = word | _END
+        empty &= empty - _1
+    return state
+
+
+def _no_rounds(
+    law: Any, scale: float, s: Ranking, part: Partition, k: Lanes, n: int, R: int, pulls: int, most: int, same_limit: int,
+    history: History, state: State,
+) -> tuple[int, int, int, State]:  # fmt: skip
+    return R, pulls, 0, state
+
+
+@for_words(_no_rounds)
+def run_in_lanes(
+    law: Any, scale: float, s: Ranking, part: Partition, k: Lanes, n: int, R: int, pulls: int, most: int, same_limit: int,
+    history: History, state: State,
+) -> tuple[int, int, int, State]:  # fmt: skip
+    """Judge rounds R+1, R+2, .. and pull their picks; return the last such round, the pulls after it, how often the picks have been the
+    same, and the state. The arms are to be ranked again.
+
+    It stops before a round that may settle an arm, that would take the pulls past `most`, or an arm past those available, and after
+    `same_limit` rounds with the same picks.
+    """
+    base, words = _aligned(address_of(k.values)), _aligned(address_of(k.words))
+    first, first_word = int((base - address_of(k.values)) >> np.uint64(3)), int((words - address_of(k.words)) >> np.uint64(3))
+    taken, total, mean = base + _TAKEN * VECTOR, base + _TOTAL * VECTOR, base + _MEAN * VECTOR
+    low, high = base + _LCB * VECTOR, base + _UCB * VECTOR
+    clusters = _enter(k, s, part, n, first)
+    at_mean = first + 2 * ARMS
+    room = np.float64(laws.pulls_available(law))
+    for x in range(ARMS):
+        k.words[first_word + x] = _1
+        room = min(room, np.float64(laws.pulls_available(law)) - k.values[first + x])
+    _cut(k, clusters, mean, at_mean)
+    picks, same, stop = _0, 0, R + int(room)
+    while stop > R and not raised(history.stop):
+        if next_asked(history) <= R + 1:
+            for x in range(n):
+                see_arm(history, s.arm_of[k.label[x]], k.values[at_mean + x], int(k.values[first + x]), pulls)
+            keep_state(history, R + 1)
+        log_term = _log_term(k, scale, R + 1)
+        half_bounds(taken, mean, low, high, log_term)
+        if n > ARMS // 2:
+            half_bounds(taken + _HALF, mean + _HALF, low + _HALF, high + _HALF, log_term)
+        wanted = _find_picks(k, clusters, low, high, at_mean)
+        same = same + 1 if wanted == picks else 0
+        picks = wanted
+        number = bits_set(picks)
+        if picks == _0 or number > most - pulls:
+            break
+        state = _refill(law, s, k, used_up(words) & picks, first, first_word, state)
+        add_in_lanes(taken, picks, 1.0)
+        add_in_lanes(total, next_bits(words, picks), 1.0)
+        half_quotients(total, taken, mean)
+        if n > ARMS // 2:
+            half_quotients(total + _HALF, taken + _HALF, mean + _HALF)
+        R += 1
+        pulls += number
+        crossed, above = _0, _0
+        for c in range(clusters - 1):
+            above |= k.members[c]
+            crossed |= lanes_at_most(mean, picks & above, k.border[c]) | lanes_at_least(mean, picks & ~above, k.border[c])
+        if crossed != _0:
+            _cut(k, clusters, mean, at_mean)
+        if same >= same_limit:
+            break
+    _leave(k, s, n, first)
+    return R, pulls, same, state
+
+
+@inlined
+def _find_picks(k: Lanes, clusters: int, low: np.uint64, high: np.uint64, at_mean: int) -> np.uint64:
+    """Return the lanes to pull, none if an arm may be settled."""
+    U, beyond = -np.inf, _0
+    for c in range(clusters - 1, -1, -1):
+        k.beyond[c], k.beyond_at[c] = U, beyond
+        if c > 0:
+            k.greatest[c], k.greatest_at[c] = greatest_in(high, k.members[c])
+            if k.greatest[c] >= U:
+                U, beyond = k.greatest[c], k.greatest_at[c]
+    L, before, picks, settled = np.inf, _0, _0, False
+    for c in range(clusters):
+        own, U = k.members[c], k.beyond[c]
+        least, least_at = np.inf, _0
+        if c < clusters - 1:
+            least, least_at = least_in(low, own)
+        if k.wants[c]:
+            gap, nearest = least_gap(low, high, own, L, U)
+            settled = settled or gap <= 0.0
+            picks |= _first_of(k, nearest, at_mean)
+            if c > 0:
+                picks |= _first_of(k, before, at_mean) | _first_of(k, k.greatest_at[c], at_mean)
+            if c < clusters - 1:
+                picks |= _first_of(k, k.beyond_at[c], at_mean) | _first_of(k, least_at, at_mean)
+        elif lanes_at_most(high, own, L) & lanes_at_least(low, own, U) != _0:
+            settled = True
+        if least < L:
+            L, before = least, least_at
+    return _0 if settled else picks

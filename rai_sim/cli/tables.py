@@ -1,0 +1,295 @@
+"""What the command line prints: tables drawn with plain text, and JSON documents."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rai_sim import bounds
+from rai_sim.algorithms.base import ALGORITHMS, Algorithm
+from rai_sim.engine.streams import STREAM_VERSION
+from rai_sim.problem import Problem
+from rai_sim.simulation.result import Result
+from rai_sim.simulation.summary import Summary, count, json_safe, number, percent, upper_bound
+
+#: A text that lists arms stops after so many; JSON has them all.
+_MOST_ARMS = 50
+_COLUMNS = (
+    "algorithm",
+    "mean pulls",
+    "95 % interval",
+    "errors",
+    "95 % interval",
+    "lower bound",
+    "upper bound",
+    "seconds",
+)
+#: Which of them a narrow terminal goes without, the first one first: lower bound, seconds, upper bound, the interval of errors.
+_LEAST_OF_RUN = (5, 7, 6, 4)
+
+
+def terminal_width() -> int | None:
+    """Return the columns of the terminal that standard output is; None where it is none, and nothing is left out."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+class Columns:
+    """Which columns of a table fit a width, and its lines.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The header.
+    widths : sequence of int
+        Width of each column, its name included.
+    left : int
+        So many of the first columns are flush left.
+    least : sequence of int
+        Columns that may be left out, the least important one first. Where those that must stay do not fit, the first one of several that
+        are flush left becomes a heading above its rows, and where that is not enough, all stand one below the other.
+    width : int or None
+        What must not be exceeded; None for any width.
+    """
+
+    def __init__(self, names: Sequence[str], widths: Sequence[int], left: int, least: Sequence[int], width: int | None) -> None:
+        """Choose the columns."""
+        self._names, self._widths, self._left, self._width = names, list(widths), left, width
+        self._kept = list(range(len(names)))
+        self._heading: str | None = None  # above the last row
+        self._headed = self._stacked = False
+        if self._fits(least):
+            return
+        if left > 1:
+            self._headed = True
+            self._widths[1] += 2  # below its heading a row is indented
+            if self._fits(least, without=1):
+                return
+        self._stacked, self._kept = True, list(range(len(names)))
+
+    def _fits(self, least: Sequence[int], without: int = 0) -> bool:
+        """Leave columns out until the rest fits, and tell whether it does."""
+        for gone in range(len(least) + 1):
+            self._kept = [i for i in range(without, len(self._names)) if i not in least[:gone]]
+            if self._width is None or self._total() <= self._width:
+                return True
+        return False
+
+    def _total(self) -> int:
+        return sum(self._widths[i] for i in self._kept) + 2 * (len(self._kept) - 1)
+
+    def head(self) -> list[str]:
+        """Return the header and the rule below it."""
+        return [] if self._stacked else [self._line(self._names), "-" * self._total()]
+
+    def row(self, cells: Sequence[str]) -> list[str]:
+        """Return the lines of a row."""
+        if self._stacked:
+            return self._one_below_the_other(cells)
+        if not self._headed:
+            return [self._line(cells)]
+        lines = [] if cells[0] == self._heading else self._wrapped(cells[0])
+        self._heading = cells[0]
+        return [*lines, self._line([cells[0], f"  {cells[1]}", *cells[2:]])]
+
+    def _one_below_the_other(self, cells: Sequence[str]) -> list[str]:
+        lines = [line for cell in cells[: self._left] for line in self._wrapped(cell)]
+        names = [name.strip() for name in self._names[self._left :]]
+        longest = max(map(len, names))
+        for name, cell in zip(names, cells[self._left :], strict=True):
+            if cell.strip():
+                lines += self._wrapped(f"{'  ' if lines else ''}{name.ljust(longest)}  {cell.strip()}", "    ")
+        return lines
+
+    def _wrapped(self, text: str, indent: str = "  ") -> list[str]:
+        # Narrower than this, lines may as well be broken by the terminal.
+        width = max(self._width or 0, 12)
+        return [text] if len(text) <= width else textwrap.wrap(text, width, subsequent_indent=indent)
+
+    def left_out(self, remedy: str) -> list[str]:
+        """Return a line that names what was left out and where it is; nothing where all is there."""
+        gone = [self._spoken(i) for i in range(self._headed, len(self._names)) if i not in self._kept]
+        return [f"left out to fit {self._width} columns: {', '.join(gone)}; {remedy}"] if gone and not self._stacked else []
+
+    def _spoken(self, column: int) -> str:
+        name = self._names[column]
+        return name if self._names.count(name) == 1 else f"{name} of {self._names[column - 1]}"
+
+    def _line(self, cells: Sequence[str]) -> str:
+        placed = [cells[i].ljust(self._widths[i]) if i < self._left else cells[i].rjust(self._widths[i]) for i in self._kept]
+        return "  ".join(placed).rstrip()
+
+
+def fitted_table(names: Sequence[str], rows: Sequence[Sequence[str]], left: int, least: Sequence[int], remedy: str) -> list[str]:
+    """Return the lines of a table that fits the terminal, if there is one, and a line that says what had to be left out (see `Columns`)."""
+    widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+    columns = Columns(names, widths, left, least, terminal_width())
+    return [*columns.head(), *(line for row in rows for line in columns.row(row)), *columns.left_out(remedy)]
+
+
+def text_table(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Return lines with aligned columns; row 0 is the header, the first `left` columns are flush left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+
+    def line(row: Sequence[str]) -> str:
+        cells = [text.ljust(w) if i < left else text.rjust(w)
+                 for i, (text, w) in enumerate(zip(row, widths, strict=True))]
+        return "  ".join(cells).rstrip()
+
+    return [line(rows[0]), "-" * (sum(widths) + 2 * (len(widths) - 1)), *map(line, rows[1:])]
+
+
+class RunTable:
+    """The table of `run`, row by row: columns are as wide as what the bounds let expect, before anything has run.
+
+    Parameters
+    ----------
+    problem, delta, algorithms
+        What is run.
+    width : int or None
+        Columns that the table may take; None for any number.
+    """
+
+    def __init__(self, problem: Problem, delta: float, algorithms: Sequence[Algorithm], width: int | None) -> None:
+        """Choose the columns."""
+        self._problem, self._delta = problem, delta
+        lower = number(float(bounds.lower(problem, delta)))
+        uppers = [upper_bound(problem, algorithm, delta) for algorithm in algorithms]
+        # Of an algorithm without a bound of its own, as many pulls are expected as Vanilla may take.
+        most = len(number(max(float(bounds.vanilla(problem, delta)) if bound is None else bound for _, bound in uppers)))
+        cells = [
+            max((algorithm.label for algorithm in algorithms), key=len), " " * most, " " * (2 * most + 4), "0.123 %", "0.123 to 0.456 %",
+            lower, max((_upper_cell(*upper) for upper in uppers), key=len), "1234.56",
+        ]  # fmt: skip
+        widths = [max(len(name), len(cell)) for name, cell in zip(_COLUMNS, cells, strict=True)]
+        self._columns = Columns(_COLUMNS, widths, 1, _LEAST_OF_RUN, width)
+        self._summaries: list[Summary] = []
+
+    def lines(self, result: Result) -> str:
+        """Return a result's row, before the first one the table's head."""
+        head = [] if self._summaries else [_headline(self._problem, self._delta), "", *self._columns.head()]
+        self._summaries.append(result.summary())
+        return "\n".join([*head, *self._columns.row(_run_row(self._summaries[-1]))])
+
+    def end(self, notes: Sequence[str]) -> str:
+        """Return what stands below the rows: the legend, what a reader must be warned of, and the notes; without rows the notes alone."""
+        if not self._summaries:
+            return "\n".join(notes)
+        legend = "lower bound: Theorem 1, of the mean, asymptotic (delta -> 0)"
+        if any(summary.upper_bound is not None for summary in self._summaries):
+            legend += f"; upper bound: with probability {1.0 - self._delta:g}"
+        compiling = sum(summary.compile_seconds for summary in self._summaries)
+        if compiling:
+            legend += f"; seconds: without {compiling:.0f} s of compiling kernels"
+        said = [f"WARNING: {summary.algorithm}: {text}" for summary in self._summaries for text in summary.warnings]
+        return "\n".join(["", legend, *said, *self._columns.left_out("a pipe or --json has all"), *notes])
+
+
+def _run_row(summary: Summary) -> list[str]:
+    return [
+        summary.algorithm,
+        number(summary.mean),
+        _interval(*map(number, summary.interval)),
+        percent(summary.error_rate),
+        _interval(*map(percent, summary.error_interval)),
+        number(summary.lower_bound),
+        _upper_cell(summary.upper_bound_theorem, summary.upper_bound),
+        f"{summary.seconds:.2f}",
+    ]
+
+
+def _upper_cell(theorem: str | None, pulls: float | None) -> str:
+    return "none" if pulls is None else f"{number(pulls)} ({(theorem or '').replace('Theorem', 'Th.')})"
+
+
+def _interval(low: str, high: str) -> str:
+    """Return an interval in words, the unit only once."""
+    return low if low == high == "n/a" else f"{low.removesuffix(' %')} to {high}"
+
+
+def _headline(problem: Problem, delta: float) -> str:
+    arms = count(problem.n_arms, f"{type(problem.arms).__name__} arm")
+    return (f"{arms}, clusters {_few(problem.clusters)}, required {_few(problem.required)}, "
+            f"bottleneck gap {problem.bottleneck_gap:.4g}, delta {delta:g}")
+
+
+def _few(values: Sequence[int]) -> str:
+    if len(values) <= 12:
+        return ",".join(map(str, values))
+    return f"{','.join(map(str, values[:10]))},... ({len(values)} clusters)"
+
+
+def run_document(problem: Problem, results: Sequence[Result], **more: Any) -> dict[str, Any]:
+    """Return what `run --json` prints."""
+    runs = [
+        result.summary().to_dict() | {"experiment": result.experiment.identity(), "ranges": result.ranges}
+        for result in results
+    ]
+    return {"problem": _problem_document(problem), "stream_version": STREAM_VERSION, **more, "runs": runs}
+
+
+def _problem_document(problem: Problem) -> dict[str, Any]:
+    return {
+        "law": type(problem.arms).__name__,
+        "means": problem.arms.means.tolist(),
+        "clusters": problem.clusters,
+        "required": problem.required,
+        "bottleneck_gap": problem.bottleneck_gap,
+        "identity": problem.identity(),
+    }
+
+
+def json_text(document: dict[str, Any]) -> str:
+    """Return a document as JSON text; infinities and NaN become null, which JSON has no words for."""
+    return json.dumps(json_safe(document), allow_nan=False, indent=2)
+
+
+def all_bounds(problem: Problem, delta: float) -> list[tuple[str, float, str]]:
+    """Return theorem, pulls and what is bounded, for Theorem 1 and every algorithm's upper bound."""
+    what = "lower bound of any algorithm's mean, asymptotic (delta -> 0), Gaussian arms of sd 1/2"
+    found = [("Theorem 1", bounds.lower(problem, delta), what)]
+    for cls in ALGORITHMS.values():
+        if cls.upper_bound is not None:
+            function, theorem = cls.upper_bound
+            what = f"upper bound for {cls.__name__}, with probability {1.0 - delta:g}"
+            found.append((theorem, getattr(bounds, function)(problem, delta), what))
+    return sorted(found)
+
+
+def bounds_text(problem: Problem, delta: float) -> str:
+    """Return the text of `bounds`: each arm's gap, the bottleneck gap and the bounds."""
+    means, best_first = problem.arms.means, np.argsort(-problem.arms.means, kind="stable")
+    rows = [("arm", "mean", "cluster", "gap")]
+    for arm in best_first[:_MOST_ARMS].tolist():
+        mean, gap = f"{means[arm]:.6g}", f"{problem.arm_gaps[arm]:.6g}"
+        rows.append((str(arm), mean, str(problem.cluster_of[arm] + 1), gap))
+    lines = [_headline(problem, delta), "", *text_table(rows, left=0)]
+    if problem.n_arms > _MOST_ARMS:
+        lines.append(f"... and {count(problem.n_arms - _MOST_ARMS, 'arm')} more; --json lists all")
+    found = [(theorem, number(pulls), what) for theorem, pulls, what in all_bounds(problem, delta)]
+    width = max(len(pulls) for _, pulls, _ in found)
+    lines += ["", *(f"{theorem}  {pulls.rjust(width)} pulls  {what}" for theorem, pulls, what in found)]
+    flaw = problem.arms.why_not_sub_gaussian()
+    if flaw is not None:
+        lines.append(f"WARNING: the bounds do not hold for these arms: {flaw}")
+    return "\n".join(lines)
+
+
+def bounds_document(problem: Problem, delta: float) -> dict[str, Any]:
+    """Return what `bounds --json` prints."""
+    return {
+        "problem": _problem_document(problem),
+        "delta": delta,
+        "arm_gaps": problem.arm_gaps.tolist(),
+        "cluster_of": problem.cluster_of.tolist(),
+        "unguarded": problem.arms.why_not_sub_gaussian(),
+        "bounds": [
+            {"theorem": theorem, "pulls": pulls, "what": what}
+            for theorem, pulls, what in all_bounds(problem, delta)
+        ],
+    }

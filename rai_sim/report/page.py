@@ -1,0 +1,291 @@
+"""A study as one page of HTML that needs no network: what was run, tables that sort, figures, provenance, warnings."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rai_sim.problem import Problem
+from rai_sim.simulation.provenance import environment, now
+from rai_sim.simulation.summary import percent
+from rai_sim.study import tables
+from rai_sim.support import html_tables
+from rai_sim.support.html_tables import Cell
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rai_sim.plotting.choice import Drawing
+    from rai_sim.study import StudyResults
+
+#: Instances, tasks and runs that the page lists.
+_INSTANCES, _TASKS, _RUNS = 200, 1000, 50
+_STYLE = """
+body{font:16px/1.45 system-ui,sans-serif;color:#1a1a1a;background:#fff;margin:0 auto;max-width:76rem;padding:0 1rem 3rem}
+h1{font-size:1.6rem}h2{font-size:1.25rem;margin-top:2.2rem;border-bottom:1px solid #ccc}
+.wide{overflow:auto;max-height:36rem}table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}
+th,td{padding:.25rem .6rem;border-bottom:1px solid #ddd;white-space:nowrap}
+th{position:sticky;top:0;background:#f2f2f2}table.sorts th{cursor:pointer}
+th[aria-sort=ascending]::after{content:" \\25B2"}th[aria-sort=descending]::after{content:" \\25BC"}
+td.warn{background:#fff1e8;color:#7a1f00;font-weight:bold}td.warn::after{content:" !"}
+.figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,26rem),1fr));gap:1.5rem}
+figure{margin:0}figure img{width:100%;max-width:34rem;height:auto}figcaption{font-size:.85rem;color:#444}
+pre{background:#f6f6f6;padding:.6rem;overflow-x:auto;font-size:.8rem}details{margin:.6rem 0}
+@media print{body{max-width:none}.wide{overflow:visible;max-height:none}table{font-size:.6rem}figure{break-inside:avoid}}
+"""
+#: Sorts a table by the column whose head is clicked or entered: numbers by their key, texts by the reader's language, missing values last.
+_SCRIPT = """
+"use strict";
+for (const table of document.querySelectorAll("table.sorts")) {
+  const heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, column) => {
+    head.tabIndex = 0;
+    head.title = "sort by this column";
+    const sort = () => {
+      const falling = head.getAttribute("aria-sort") === "ascending";
+      heads.forEach(other => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", falling ? "descending" : "ascending");
+      const key = row => row.cells[column].dataset.key ?? row.cells[column].textContent;
+      const rows = [...table.tBodies[0].rows];
+      const numeric = rows.every(row => !Number.isNaN(Number(key(row))));
+      const compare = (a, b) => {
+        const x = key(a), y = key(b);
+        if (x === "" || y === "") return (x === "") - (y === "");
+        if (!numeric) return x.localeCompare(y, undefined, {numeric: true}) * (falling ? -1 : 1);
+        return (Number(x) === Number(y) ? 0 : Number(x) - Number(y)) * (falling ? -1 : 1);
+      };
+      rows.sort(compare).forEach(row => table.tBodies[0].append(row));
+    };
+    head.addEventListener("click", sort);
+    head.addEventListener("keydown", event => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); sort(); } });
+  });
+}
+"""
+
+
+def report(results: StudyResults, *, title: str | None = None, definition: str | None = None, all_figures: bool = False) -> str:
+    """Return a study's report as the text of an HTML page; needs the extra `plot`.
+
+    Parameters
+    ----------
+    results : StudyResults
+        What `Study.run`, `Study.results` or `open_study` returned.
+    title : str, optional
+        The page's title; the store's name when None.
+    definition : str, optional
+        The study's definition, such as its TOML file, to be shown.
+    all_figures : bool, default False
+        Whether to draw all figures that suit the study, not only three of a kind.
+
+    Returns
+    -------
+    str
+        The page, complete: style, script and figures are inside.
+
+    Raises
+    ------
+    ImportError
+        Without matplotlib.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import rai_sim as rai
+    >>> study = rai.Study.grid([rai.table_problem()], [rai.Vanilla()], [0.1], replications=20)
+    >>> page = report(study.run(tempfile.mkdtemp()), title="Two and two")
+    >>> "<h1>Two and two</h1>" in page
+    True
+    """
+    from rai_sim.plotting.choice import choose, render
+
+    summary, named = results.summary(), title if title is not None else results.folder.name
+    frame = tables.distinct(summary)
+    listed = _listed(frame)
+    finished = int(frame["finished"].sum()) > 0
+    drawings = [(drawing, render(drawing, "svg")) for drawing in choose(results, summary, everything=all_figures)] if finished else []
+    parts = [
+        f"<h1>{html.escape(named)}</h1>", f"<p>{html.escape(_in_short(results, frame))}</p>",
+        html_tables.warnings(tables.warnings_of(results, frame)),
+        _section("What was run", _what(results, definition)),
+        _section("Figures", _figures(drawings)),
+        _section("Pulls", _pulls_table(listed) + _left_out(frame, listed)),
+        _section("Errors", _errors_table(listed) + _left_out(frame, listed)),
+        _section("Provenance", _provenance(results)),
+    ]  # fmt: skip
+    return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(named)}</title>'
+            '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
+            f"<style>{_STYLE}</style></head><body>{''.join(parts)}<script>{_SCRIPT}</script></body></html>\n")
+
+
+def _section(head: str, content: str) -> str:
+    return f"<section><h2>{html.escape(head)}</h2>{content}</section>"
+
+
+def _sorted_table(columns: Sequence[str], rows: Iterable[Sequence[str | Cell]], left: int) -> str:
+    return f'<div class="wide" tabindex="0">{html_tables.table(columns, rows, left, "sorts")}</div>'
+
+
+def _in_short(results: StudyResults, frame: pl.DataFrame) -> str:
+    done, wanted = results.progress()
+    errors, finished = int(frame["errors"].sum()), int(frame["finished"].sum())
+    words = f"{len(results.tasks)} tasks, {done:,} of {wanted:,} replications, {errors:,} wrong outputs of {finished:,}"
+    return words + ("." if done == wanted else "; unfinished.")
+
+
+# What was run ---------------------------------------------------------------------------------------
+
+
+def _what(results: StudyResults, definition: str | None) -> str:
+    problems: dict[tuple[str, str], tuple[str, Problem]] = {}
+    for task in results.tasks:
+        problem = task.experiment.problem
+        problems.setdefault((task.instance, problem.identity()), (task.instance, problem))
+    columns = ("instance", "law", "arms", "clusters", "required", "bottleneck gap", "means, best first")
+    rows = [_instance_row(name, problem) for name, problem in list(problems.values())[:_INSTANCES]]
+    more = f"<p>... and {len(problems) - _INSTANCES:,} more instances.</p>" if len(problems) > _INSTANCES else ""
+    runs = [task.experiment for task in results.tasks]
+    facts: dict[str, Sequence[object]] = {
+        "replications of each task": [_wanted(results)],
+        "algorithms": sorted({run.algorithm.label for run in runs}), "delta": sorted({run.delta for run in runs}),
+        "seeds": sorted({run.seed for run in runs}), "skip_error": sorted({run.skip_error for run in runs}),
+        "max_pulls": sorted({"none" if run.max_pulls is None else f"{run.max_pulls:,}" for run in runs}),
+    }  # fmt: skip
+    listed = "".join(f"<li>{html.escape(name)}: {html.escape(', '.join(map(str, values)))}</li>" for name, values in facts.items())
+    shown = "" if definition is None else f"<details><summary>The study's file</summary><pre>{html.escape(definition)}</pre></details>"
+    return f"<ul>{listed}</ul>{shown}{_sorted_table(columns, rows, len(columns))}{more}"
+
+
+def _wanted(results: StudyResults) -> str:
+    study = results.study
+    if study is None:
+        return "all that the folder holds"
+    if study.precision is None:
+        return f"{study.replications:,}"
+    return f"until the 95 % interval of the mean is within {percent(study.precision)} of it, at most {study.most_replications:,}"
+
+
+def _instance_row(name: str, problem: Problem) -> list[str | Cell]:
+    means = np.sort(problem.arms.means)[::-1]
+    return [
+        name, type(problem.arms).__name__, Cell(f"{problem.n_arms:,}", problem.n_arms),
+        tables.listed(problem.clusters), tables.listed(problem.required),
+        Cell(f"{problem.bottleneck_gap:.4g}", problem.bottleneck_gap), tables.listed([f"{mean:.4g}" for mean in means.tolist()]),
+    ]  # fmt: skip
+
+
+def _listed(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows that the page lists: all, or of very many the first ones and those that warn."""
+    import polars as pl
+
+    if len(frame) <= _TASKS:
+        return frame
+    return frame.filter(pl.col("error_exceeds_delta") | (pl.int_range(pl.len()) < _TASKS))
+
+
+def _left_out(frame: pl.DataFrame, listed: pl.DataFrame) -> str:
+    left = len(frame) - len(listed)
+    return f"<p>{left:,} more tasks are not listed; `rai-sim study --output FILE.csv` writes all.</p>" if left else ""
+
+
+# Results --------------------------------------------------------------------------------------------
+
+
+def _pulls_table(frame: pl.DataFrame) -> str:
+    kept = [i for i, name in enumerate(tables.COLUMNS) if i < 7 or name in ("lower", "upper")]
+    rows = [[tables.cells(row)[i] for i in kept] for row in frame.iter_rows(named=True)]
+    return _sorted_table([tables.COLUMNS[i] for i in kept], rows, tables.NAMES) + f"<p>{html.escape(tables.LEGEND)}</p>"
+
+
+def _errors_table(frame: pl.DataFrame) -> str:
+    columns = ("instance", "algorithm", "delta", "finished", "wrong", "error rate", "95 % interval", "verdict")
+    rows = []
+    for row in frame.iter_rows(named=True):
+        cells, exceeds = tables.cells(row), bool(row["error_exceeds_delta"])
+        verdict = "none finished" if not row["finished"] else "lies above delta" if exceeds else _verdict(row)
+        counts = [Cell(f"{row[name]:,}", row[name]) for name in ("finished", "errors")]
+        rows.append([*cells[:3], *counts, *cells[7:9], Cell(verdict, warn=exceeds)])
+    return _sorted_table(columns, rows, tables.NAMES) + "<p>Intervals are Clopper and Pearson's, of single tasks: of many, one in forty " \
+        "lies above delta by chance where the error probability is delta itself.</p>"
+
+
+def _verdict(row: dict[str, Any]) -> str:
+    return "below delta" if row["error_rate_high_95"] <= row["delta"] else f"up to {percent(row['error_rate_high_95'])} possible"
+
+
+def _figures(drawings: Sequence[tuple[Drawing, bytes]]) -> str:
+    if not drawings:
+        return "<p>No replication finished, so there is nothing to draw.</p>"
+    return f'<div class="figures">{"".join(_figure(drawing, svg) for drawing, svg in drawings)}</div>'
+
+
+def _figure(drawing: Drawing, svg: bytes) -> str:
+    source, name = "data:image/svg+xml;base64," + base64.b64encode(svg).decode(), html.escape(drawing.name)
+    caption = html.escape(drawing.caption)
+    picture = f'<img src="{source}" alt="figure {name}; its numbers are in the tables">'
+    return f'<figure id="{name}">{picture}<figcaption>{caption}</figcaption></figure>'
+
+
+# Provenance -----------------------------------------------------------------------------------------
+
+
+def _provenance(results: StudyResults) -> str:
+    runs = results.runs()
+    columns = ("started", "ended", "status", "replications added", "workers", "rai_sim", "stream version", "processor")
+    rows = [_run_row(run) for run in runs[-_RUNS:]]
+    more = f"<p>The last {_RUNS} of {len(runs):,} runs.</p>" if len(runs) > _RUNS else ""
+    records = html.escape(json.dumps(runs[-_RUNS:], indent=1))
+    here = environment()
+    made = f"This page: {now()}, rai_sim {here['rai_sim']}, streams of version {here['stream_version']}."
+    return (f"<p>{html.escape(made)} Every replication is a function of seed and index alone and can be made again.</p>"
+            f"{_sorted_table(columns, rows, 3)}{more}<details><summary>The runs' whole records</summary><pre>{records}</pre></details>")
+
+
+def _run_row(run: dict[str, Any]) -> list[str | Cell]:
+    def text(name: str) -> str:
+        value = run.get(name)
+        return "n/a" if value is None else str(value)
+
+    added = run.get("replications_added")
+    return [text("started"), text("ended"), text("status"), Cell(f"{added:,}", added) if isinstance(added, int) else "n/a",
+            text("workers"), text("rai_sim"), text("stream_version"), text("processor")]
+
+
+def write_report(
+    results: StudyResults, path: str | Path, *, title: str | None = None, definition: str | None = None, all_figures: bool = False
+) -> None:
+    """Write `report` to a file.
+
+    Parameters
+    ----------
+    results, title, definition, all_figures
+        As in `report`.
+    path : path
+        The file, replaced if it exists, in a folder that exists.
+
+    Raises
+    ------
+    ImportError
+        Without matplotlib.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import rai_sim as rai
+    >>> study = rai.Study.grid([rai.table_problem()], [rai.Vanilla()], [0.1], replications=20)
+    >>> path = Path(tempfile.mkdtemp()) / "report.html"
+    >>> write_report(study.run(path.parent / "store"), path)
+    >>> path.stat().st_size > 10_000
+    True
+    """
+    from rai_sim.support.files import write_atomically
+
+    page = report(results, title=title, definition=definition, all_figures=all_figures).encode()
+    write_atomically(Path(path), lambda file: file.write(page))

@@ -1,0 +1,86 @@
+"""When kernels are compiled: for what, and for how long; so that it can be said, and kept out of what replications are said to take."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from numba.core import event
+from numba.core.caching import NullCache
+
+if TYPE_CHECKING:
+    from rai_sim.simulation.experiment import Experiment
+
+#: Called with what is compiled, in words, and None when it begins, the seconds it took when it ends.
+Watcher = Callable[[str, float | None], None]
+
+
+class _Compilations(event.Listener):  # type: ignore[misc]  # numba is untyped
+    """Listens to Numba: a kernel is compiled with all that it calls, in one thread at a time, for which the others wait."""
+
+    def __init__(self) -> None:
+        self.watchers: list[Watcher] = []
+        self._depth, self._total, self._began = 0, 0.0, 0.0
+        self.thread = threading.local()
+
+    def on_start(self, event: Any) -> None:
+        """Begin a compilation, or one within."""
+        self._depth += 1
+        if self._depth == 1:
+            self._began = time.perf_counter()
+            self._tell(event, None)
+
+    def on_end(self, event: Any) -> None:
+        """End it."""
+        self._depth -= 1
+        if not self._depth:
+            taken = time.perf_counter() - self._began
+            self._total += taken
+            self._tell(event, taken)
+
+    def _tell(self, event: Any, seconds: float | None) -> None:
+        for watcher in tuple(self.watchers):
+            watcher(self._words(event.data["dispatcher"]), seconds)
+
+    def _words(self, dispatcher: Any) -> str:
+        kept = "in every process: they cannot be kept on disk" if isinstance(dispatcher._cache, NullCache) else "once; kept on disk"
+        return f"{getattr(self.thread, 'what', 'kernels')} ({kept})"
+
+    @property
+    def seconds(self) -> float:
+        """Seconds so far."""
+        return self._total + (time.perf_counter() - self._began if self._depth else 0.0)
+
+
+_COMPILATIONS = _Compilations()
+event.register("numba:compile", _COMPILATIONS)
+
+
+def compile_seconds() -> float:
+    """Return the seconds that this process has spent compiling kernels so far.
+
+    Examples
+    --------
+    >>> before = compile_seconds()
+    >>> compile_seconds() - before
+    0.0
+    """
+    return _COMPILATIONS.seconds
+
+
+def about_to_run(experiment: Experiment) -> None:
+    """Remember for this thread what kernels will be compiled for, if any are."""
+    _COMPILATIONS.thread.what = f"{type(experiment.algorithm).__name__} for {type(experiment.problem.arms).__name__} arms"
+
+
+@contextmanager
+def watched(watcher: Watcher) -> Iterator[None]:
+    """For a while tell a function of compilations."""
+    _COMPILATIONS.watchers.append(watcher)
+    try:
+        yield
+    finally:
+        _COMPILATIONS.watchers.remove(watcher)

@@ -1,0 +1,317 @@
+"""What a simulation gives back: one row a replication, and the experiment the rows belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rai_sim.algorithms.base import Algorithm
+from rai_sim.problem import Problem
+from rai_sim.simulation.experiment import Experiment as Experiment
+from rai_sim.simulation.summary import Summary as Summary
+from rai_sim.simulation.summary import outputs_by_cluster, summarise
+from rai_sim.support.checks import short
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: The arrays with one row a replication, and their types.
+_COLUMNS: dict[str, type[np.generic]] = {
+    "pulls": np.int64,
+    "rounds": np.int64,
+    "correct": np.bool_,
+    "finished": np.bool_,
+    "representatives": np.int32,
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """Simulated replications of one experiment, in ascending order of their indices.
+
+    `simulate` makes them. Results of one experiment with disjoint replications merge: `a + b`, `sum([...])`,
+    or, for many at once, `Result.merge`. Two results are equal if experiment, replications and all rows are;
+    the time spent does not count. The arrays are read-only.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What was run.
+    ranges : sequence of (int, int)
+        Half-open ranges of replication indices that the rows belong to, in ascending order; kept as a tuple,
+        adjacent ranges joined.
+    pulls : (R,) int64
+        Pulls until the stop, or until the cap.
+    rounds : (R,) int64
+        Rounds until the stop, or until the cap.
+    correct : (R,) bool
+        Whether every representative belongs to its cluster; False where not finished.
+    finished : (R,) bool
+        False where max_pulls ended the replication: it counts neither as right nor as wrong.
+    representatives : (R, sum of required) int32
+        The caller's arm indices, grouped by cluster, best cluster first; -1 where not finished.
+    seconds : float
+        Wall time spent, compiling kernels left out, added up by merges.
+    compile_seconds : float
+        Wall time spent compiling kernels in this process, added up by merges; 0 where they were on disk.
+
+    Raises
+    ------
+    ValueError
+        If ranges overlap or are empty, or an array does not have one row a replication.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> problem = rai.table_problem(task=1)
+    >>> first = rai.simulate(problem, rai.Butterscotch(), replications=30, seed=0)
+    >>> rest = rai.simulate(problem, rai.Butterscotch(), replications=70, seed=0, first_replication=30)
+    >>> first + rest == rai.simulate(problem, rai.Butterscotch(), replications=100, seed=0)
+    True
+    >>> (first + rest).ranges
+    ((0, 100),)
+    """
+
+    experiment: Experiment
+    ranges: tuple[tuple[int, int], ...]
+    pulls: NDArray[np.int64]
+    rounds: NDArray[np.int64]
+    correct: NDArray[np.bool_]
+    finished: NDArray[np.bool_]
+    representatives: NDArray[np.int32]
+    seconds: float = 0.0
+    compile_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Join ranges, protect the arrays and check that they fit."""
+        ranges = _join(self.ranges)
+        object.__setattr__(self, "ranges", ranges)
+        replications = sum(stop - start for start, stop in ranges)
+        for name, dtype in _COLUMNS.items():
+            # A view, so that the caller's own array stays writable.
+            array: NDArray[Any] = np.asarray(getattr(self, name), dtype=dtype).view()
+            width = (sum(self.problem.required),) if name == "representatives" else ()
+            shape = (replications, *width)
+            if array.shape != shape:
+                raise ValueError(f"{name} has shape {array.shape} but ranges={_few(ranges)} need {shape}; "
+                                 "give one row a replication")
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+    @property
+    def problem(self) -> Problem:
+        """The problem that was simulated."""
+        return self.experiment.problem
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """The algorithm that was simulated."""
+        return self.experiment.algorithm
+
+    @property
+    def delta(self) -> float:
+        """The error probability the algorithm was run with."""
+        return self.experiment.delta
+
+    @property
+    def seed(self) -> int:
+        """The seed; the drawn one if `simulate` was given none."""
+        return self.experiment.seed
+
+    @property
+    def unfinished(self) -> str:
+        """What became of a replication that is not finished, in words."""
+        return "not finished" if self.experiment.max_pulls is None else "stopped at the cap"
+
+    @property
+    def replications(self) -> int:
+        """Number of replications R."""
+        return len(self.pulls)
+
+    @property
+    def replication_index(self) -> NDArray[np.int64]:
+        """Index of each row's replication, (R,) int64, ascending; made anew at each use."""
+        return np.concatenate([np.arange(start, stop, dtype=np.int64) for start, stop in self.ranges])
+
+    @classmethod
+    def merge(cls, results: Iterable[Result]) -> Result:
+        """Return the union of results of one experiment, in one pass over all rows.
+
+        Parameters
+        ----------
+        results : iterable of Result
+            At least one, with disjoint replications, in any order.
+
+        Raises
+        ------
+        ValueError
+            If there is none, if experiments differ (naming in what), or if replications are in two results
+            (naming them).
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> problem = rai.table_problem(task=1)
+        >>> parts = [rai.simulate(problem, rai.Butterscotch(), replications=10, seed=0, first_replication=k)
+        ...          for k in (20, 0, 10)]
+        >>> rai.Result.merge(parts).replications
+        30
+        """
+        parts = list(results)
+        if not parts:
+            raise ValueError("results is empty; merge at least one result")
+        for part in parts[1:]:
+            _refuse_other_experiment(parts[0].experiment, part.experiment)
+        pieces: list[tuple[int, int, Result, int]] = []
+        for part in parts:
+            row = 0
+            for start, stop in part.ranges:
+                pieces.append((start, stop, part, row))
+                row += stop - start
+        pieces.sort(key=lambda piece: piece[:2])
+        for (_, stop, _, _), (start, next_stop, _, _) in pairwise(pieces):
+            if start < stop:
+                last = min(stop, next_stop) - 1
+                raise ValueError(f"cannot merge: replications {start} to {last} are in two results; "
+                                 "simulate disjoint ranges with first_replication")
+        ranges = tuple((start, stop) for start, stop, _, _ in pieces)
+
+        def column(name: str) -> NDArray[Any]:
+            return np.concatenate([getattr(part, name)[row : row + b - a] for a, b, part, row in pieces])
+
+        columns = {name: column(name) for name in _COLUMNS}
+        return cls(parts[0].experiment, ranges, **columns, seconds=sum(part.seconds for part in parts),
+                   compile_seconds=sum(part.compile_seconds for part in parts))
+
+    def __add__(self, other: Result) -> Result:
+        """Merge disjoint replications of one experiment."""
+        return Result.merge((self, other)) if isinstance(other, Result) else NotImplemented
+
+    def __radd__(self, other: int) -> Result:
+        """Let `sum` start from 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        """Compare experiment, replications and rows."""
+        if not isinstance(other, Result):
+            return NotImplemented
+        if self.ranges != other.ranges or self.experiment != other.experiment:
+            return False
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in _COLUMNS)
+
+    # Equal by content that is too long to hash.
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """Say what was run, without the rows."""
+        return (f"Result({self.algorithm.label}, delta={self.delta}, seed={self.seed}, "
+                f"replications={self.replications}, finished={np.count_nonzero(self.finished)})")
+
+    def _repr_html_(self) -> str:
+        """Return the summary as a table, for notebooks."""
+        return self.summary()._repr_html_()
+
+    def summary(self) -> Summary:
+        """Return statistics of pulls and errors, with the theory's bounds beside them.
+
+        Returns
+        -------
+        Summary
+            Print it for a text, `to_dict` it for JSON.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> result = rai.simulate(rai.table_problem(task=1), rai.Butterscotch(), replications=100, seed=0)
+        >>> summary = result.summary()
+        >>> summary.mean, summary.standard_error
+        (10370.0, 0.0)
+        """
+        return summarise(self)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return one row a replication, as a polars frame.
+
+        Returns
+        -------
+        polars.DataFrame
+            replication, pulls, rounds (Int64), correct, finished (Boolean), representatives (List(Int32)).
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> result = rai.simulate(rai.table_problem(task=1), rai.Butterscotch(), replications=100, seed=0)
+        >>> result.to_frame().shape
+        (100, 6)
+        """
+        import polars as pl  # slow to load, and most runs never ask for a frame
+
+        columns: dict[str, Any] = {"replication": self.replication_index}
+        columns |= {name: getattr(self, name) for name in _COLUMNS}
+        columns["representatives"] = pl.Series(self.representatives).arr.to_list()
+        return pl.DataFrame(columns)
+
+    def named(self) -> pl.DataFrame:
+        """Return how often each arm was named for each cluster, most often first within a cluster.
+
+        Returns
+        -------
+        polars.DataFrame
+            cluster (1 is the best), arm (index), id, name (as `arms.with_names` has them, else null and "arm 3"), mean (reward), times, and
+            share of the finished replications. Only clusters of which something is asked, and arms that were named.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> arms = rai.Bernoulli([0.3, 0.9]).with_names(["Solaris", "Stalker"])
+        >>> result = rai.simulate(rai.best_arm(arms), rai.Vanilla(), replications=20, seed=0)
+        >>> result.named().select("cluster", "name", "times", "share").rows()
+        [(1, 'Stalker', 20, 1.0)]
+        """
+        import polars as pl
+
+        arms = self.problem.arms
+        finished = int(np.count_nonzero(self.finished))
+        rows = [
+            (cluster + 1, arm, None if arms.ids is None else arms.ids[arm], arms.name(arm), float(arms.means[arm]), times, times / finished)
+            for cluster, outputs in outputs_by_cluster(self) for arm, times in outputs
+        ]  # fmt: skip
+        kinds: dict[str, Any] = {"cluster": pl.Int64, "arm": pl.Int64, "id": pl.Int64, "name": pl.String}
+        return pl.DataFrame(rows, schema=kinds | {"mean": pl.Float64, "times": pl.Int64, "share": pl.Float64}, orient="row")
+
+
+def _join(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Return ascending, disjoint ranges with adjacent ones joined."""
+    joined: list[tuple[int, int]] = []
+    for start, stop in ranges:
+        start, stop = int(start), int(stop)
+        if not 0 <= start < stop or (joined and start < joined[-1][1]):
+            raise ValueError(f"ranges holds ({start}, {stop}) in {_few(ranges)}; "
+                             "give ascending, disjoint, non-empty ranges (start, stop)")
+        if joined and start == joined[-1][1]:
+            joined[-1] = (joined[-1][0], stop)
+        else:
+            joined.append((start, stop))
+    if not joined:
+        raise ValueError("ranges is empty; a result has at least one replication")
+    return tuple(joined)
+
+
+def _few(ranges: Sequence[tuple[int, int]]) -> str:
+    return short.repr(tuple(ranges))
+
+
+def _refuse_other_experiment(one: Experiment, other: Experiment) -> None:
+    different = one.differences(other)
+    if not different:
+        return
+    # Problems are too long to print; for the rest the two values say what to mend.
+    words = [name if name == "problem" else f"{name} ({getattr(one, name)} and {getattr(other, name)})"
+             for name in different]
+    raise ValueError(f"cannot merge results of different experiments: they differ in {', '.join(words)}; "
+                     "merge only replications of one experiment")

@@ -1,0 +1,311 @@
+"""simulate(): validate, cut the replications into blocks, run them here or through joblib, collect a Result."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rai_sim.algorithms.base import Algorithm
+from rai_sim.engine.blocks import Block, part_of
+from rai_sim.engine.faults import KernelStopped
+from rai_sim.problem import Problem, check_delta
+from rai_sim.simulation.compilation import compile_seconds
+from rai_sim.simulation.progress import Bar
+from rai_sim.simulation.result import Experiment, Result
+from rai_sim.simulation.workers import block_for, effective_workers, run_into, share_memory, spread
+from rai_sim.support.checks import check_count, check_progress, check_seed, check_workers
+from rai_sim.support.values import real
+
+#: A block takes about this long, so that Ctrl-C is answered promptly and progress moves; it is far longer than a block's overhead.
+_BLOCK_SECONDS = 0.2
+#: Replications that take longer than this, in seconds, are worth the hundredth of a second that starting workers takes.
+_WORTH_WORKERS = 0.05
+#: Smallest delta accepted: the thresholds' pi^2 R^3 N / (3 delta) must stay within doubles for every R a run can reach.
+_SMALLEST_DELTA = 1e-200
+#: Largest skip_error accepted. Beyond it the simulated law would be visibly another one than the algorithm's.
+_MOST_SKIP_ERROR = 1e-3
+
+
+class SimulationInterrupted(KeyboardInterrupt):
+    """Ctrl-C during `simulate`; `.result` holds the finished replications as a Result, or None if there is none."""
+
+    def __init__(self, result: Result | None) -> None:
+        """Keep what was finished."""
+        finished = 0 if result is None else len(result.pulls)
+        super().__init__(f"interrupted; the {finished} finished replications are in this exception's .result")
+        self.result = result
+
+
+def simulate(
+    problem: Problem,
+    algorithm: Algorithm,
+    *,
+    delta: float = 0.01,
+    replications: int = 1000,
+    seed: int | None = None,
+    n_jobs: int | None = 1,
+    progress: bool | None = False,
+    skip_error: float = 1e-12,
+    max_pulls: int | None = None,
+    first_replication: int = 0,
+    block_size: int | None = None,
+) -> Result:
+    """Run independent replications of an algorithm on a problem.
+
+    Replication i's results are a function of (seed, i) and of the arguments that define the experiment. They do not depend on
+    `replications`, `n_jobs`, `block_size`, the joblib backend or the order in which blocks finish.
+
+    Parameters
+    ----------
+    problem : Problem
+        Arms, clusters and required representatives.
+    algorithm : Algorithm
+        `Vanilla()`, `Butterscotch()` or `LUCB()`, with its options.
+    delta : float, default 0.01
+        Error probability the algorithm is run for, in (0, 1) and at least 1e-200.
+    replications : int, default 1000
+        Number of replications, at least 1.
+    seed : int, optional
+        A non-negative integer below 2^2048. When None, 128 bits of entropy are drawn from the system; `Result.seed` tells them.
+    n_jobs : int or None, default 1
+        Workers: 1 runs in the caller's thread, -1 uses every core; None takes what `joblib.parallel_config` says. Workers are threads
+        unless a joblib backend ("loky", "dask", "ray") is configured; kernels release the GIL.
+    progress : bool or None, default False
+        Show a progress bar on the error stream, and what kernels are being compiled; where that is no terminal and no notebook, a line
+        every 30 s. None shows them on a terminal or in a notebook only.
+    skip_error : float, default 1e-12
+        Bound, a replication, on the total-variation distance between the law of (pulls, rounds, outputs) that is simulated and the
+        law of pull-by-pull simulation. 0 skips only what is certain, at some cost in time. At most 1e-3.
+    max_pulls : int, optional
+        Cap on a replication's pulls. A round that would pass it is not started: the replication has finished False, keeps its pulls,
+        and counts neither as correct nor as wrong. Runs of Vanilla and Butterscotch that finish are those without a cap, number
+        for number; LUCB's have the same law.
+    first_replication : int, default 0
+        Index of the first replication; `first_replication=k, replications=1` reruns replication k alone.
+    block_size : int, optional
+        Replications a block; chosen by measured time when None.
+
+    Returns
+    -------
+    Result
+        Arrays with one entry a replication, with summaries.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of a wrong type or value, before anything is run; or if a recording runs out, or a law's rewards have no
+        finite sum, naming arm and pull.
+    OverflowError
+        If a replication without cap would pass 2^62 pulls.
+    SimulationInterrupted
+        On Ctrl-C; a KeyboardInterrupt whose `.result` holds the finished replications.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> problem = rai.Problem(rai.Bernoulli([0.9, 0.6, 0.2]), clusters=(1, 2), required=(1, 0))
+    >>> result = rai.simulate(problem, rai.Vanilla(), delta=0.05, replications=500, seed=0)
+    >>> result.pulls.shape, bool(result.correct.mean() > 0.95)
+    ((500,), True)
+    >>> alone = rai.simulate(problem, rai.Vanilla(), delta=0.05, replications=1, seed=0, first_replication=321)
+    >>> bool(alone.pulls[0] == result.pulls[321])
+    True
+    """
+    experiment = checked_experiment(problem, algorithm, delta, seed, skip_error, max_pulls)
+    count = check_count("replications", replications, 1)
+    first = check_count("first_replication", first_replication, 0)
+    size = None if block_size is None else check_count("block_size", block_size, 1)
+    run = _Run(experiment, first, count, size, check_workers(n_jobs))
+    check_progress(progress)
+    with Bar(count, progress, experiment.algorithm.label) as bar:
+        try:
+            with closing(run.blocks()) as blocks:  # so that workers have stopped before their results are collected
+                for done in blocks:
+                    bar.update(done)
+        except KeyboardInterrupt:
+            raise SimulationInterrupted(run.result()) from None
+    result = run.result()
+    assert result is not None  # every block is done
+    return result
+
+
+def checked_experiment(
+    problem: Problem,
+    algorithm: Algorithm,
+    delta: float,
+    seed: int | None,
+    skip_error: float,
+    max_pulls: int | None,
+) -> Experiment:
+    """Return the experiment of `simulate`'s arguments, checked; draw a seed if it is None.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `simulate` does.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> checked_experiment(rai.table_problem(), rai.LUCB(), 0.01, 7, 1e-12, 1000).max_pulls
+    1000
+    """
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem must be a Problem; got {problem!r}: build one with rai.Problem(arms, clusters, required)")
+    if not isinstance(algorithm, Algorithm):
+        raise TypeError(f"algorithm must be an algorithm such as rai.Vanilla(); got {algorithm!r}"
+                        + (": add parentheses" if isinstance(algorithm, type) else ""))
+    return Experiment(
+        problem, algorithm, _check_delta(delta), check_seed(seed), _check_skip_error(skip_error),
+        None if max_pulls is None else check_count("max_pulls", max_pulls, 1),
+    )  # fmt: skip
+
+
+@dataclass
+class _Run:
+    """Replications first..first+count-1 on their way into one preallocated block."""
+
+    experiment: Experiment
+    first: int
+    count: int
+    block_size: int | None
+    n_jobs: int | None
+    started: float = field(default_factory=time.perf_counter)
+    compiled_before: float = field(default_factory=compile_seconds)
+    done: list[tuple[int, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.out = block_for(self.experiment, self.count)
+
+    def blocks(self) -> Generator[int]:
+        """Run everything; yield each finished block's number of replications."""
+        with closing(self._first_pass()) as first_pass:
+            for done in first_pass:
+                self._lower_flag()
+                yield done
+        while missing := self._missing():  # a signal stopped them
+            for part in missing:
+                self._lower_flag()
+                yield self._run_part(part)
+
+    def _lower_flag(self) -> None:
+        """Let kernels go on: in the main thread, whoever handled a signal has raised by now if it was to end something."""
+        self.out.history.stop[0] = 0
+
+    def _first_pass(self) -> Generator[int]:
+        start, size, each = 0, self.block_size or 1, 0.0
+        # Alone, every block runs here. With workers, the first ones do: they compile what is missing once, and tell a replication's time.
+        while start < self.count and (self.n_jobs == 1 or (self.count - start) * each <= _WORTH_WORKERS):
+            stop = min(start + size, self.count)
+            began, compiled = time.perf_counter(), compile_seconds()
+            finished = self._run_part((start, stop))
+            seconds = time.perf_counter() - began - (compile_seconds() - compiled)
+            yield finished
+            size = self.block_size or next_size(stop - start, seconds)
+            if self.n_jobs != 1 and len(self.done) == 1:
+                size = min(size, 16)  # the first block's time may be compilation's, or mostly a call's
+            else:
+                each = seconds / (stop - start)
+            start = stop
+        if start < self.count:
+            yield from self._spread(start, size)
+
+    def _spread(self, start: int, size: int) -> Iterator[int]:
+        """Run what is left on workers: threads write into the block, others send theirs back."""
+        if self.block_size is None:  # enough blocks for every worker to be busy to the end
+            size = max(1, min(size, math.ceil((self.count - start) / (8 * effective_workers(self.n_jobs)))))
+        parts = ((at, min(at + size, self.count)) for at in range(start, self.count, size))
+        if share_memory(self.n_jobs):
+            yield from spread(self._run_part, parts, self.n_jobs)
+            return
+        with closing(spread(partial(_run_elsewhere, self.experiment, self.first), parts, self.n_jobs)) as blocks:
+            for at, block in blocks:
+                yield self._collect(at, block)
+
+    def _run_part(self, part: tuple[int, int]) -> int:
+        start, stop = part
+        try:
+            run_into(self.experiment, self.first + start, part_of(self.out, start, stop))
+        except KernelStopped as stopped:
+            stop = start + stopped.replications
+        if stop > start:
+            self.done.append((start, stop))
+        return stop - start
+
+    def _missing(self) -> list[tuple[int, int]]:
+        """Return what was not finished, in parts."""
+        ends = [(0, 0), *_joined(self.done), (self.count, self.count)]
+        return [(a, b) for (_, a), (b, _) in itertools.pairwise(ends) if a < b]
+
+    def _collect(self, start: int, block: Block) -> int:
+        """Copy a block from a worker that shares no memory with this process."""
+        rows = slice(start, start + len(block.pulls))
+        self.out.pulls[rows], self.out.rounds[rows] = block.pulls, block.rounds
+        self.out.correct[rows], self.out.finished[rows] = block.correct, block.finished
+        self.out.representatives[rows] = block.representatives
+        self.done.append((rows.start, rows.stop))
+        return len(block.pulls)
+
+    def result(self) -> Result | None:
+        """Return the finished replications."""
+        if not self.done:
+            return None
+        ranges = _joined(self.done)
+        if ranges == [(0, self.count)]:
+            arrays: list[Any] = list(self.out[:5])
+        else:
+            arrays = [np.concatenate([array[a:b] for a, b in ranges]) for array in self.out[:5]]
+        pulls, rounds, correct, finished, representatives = arrays
+        compiling = compile_seconds() - self.compiled_before
+        seconds = max(time.perf_counter() - self.started - compiling, 0.0)
+        return Result(
+            experiment=self.experiment, ranges=tuple((self.first + a, self.first + b) for a, b in ranges), pulls=pulls, rounds=rounds,
+            correct=correct, finished=finished, representatives=representatives, seconds=seconds, compile_seconds=compiling,
+        )  # fmt: skip
+
+
+def _run_elsewhere(experiment: Experiment, first: int, part: tuple[int, int]) -> tuple[int, Block]:
+    """Run a part in a block of its own."""
+    start, stop = part
+    block = block_for(experiment, stop - start)
+    run_into(experiment, first + start, block)
+    return start, block
+
+
+def next_size(size: int, seconds: float) -> int:
+    """Return a block size that takes about _BLOCK_SECONDS, but for long replications at most 16 times the last: times may vary a lot."""
+    growth = _BLOCK_SECONDS / max(seconds, 1e-9)
+    return max(1, int(size * min(growth, 1024.0 if seconds < 1e-3 * size else 16.0)))
+
+
+def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the ranges sorted, adjacent ones joined."""
+    joined: list[tuple[int, int]] = []
+    for start, stop in sorted(ranges):
+        if joined and joined[-1][1] == start:
+            joined[-1] = (joined[-1][0], stop)
+        else:
+            joined.append((start, stop))
+    return joined
+
+
+def _check_delta(delta: float) -> float:
+    probability = check_delta(delta)
+    if probability < _SMALLEST_DELTA:
+        raise ValueError(f"delta is {probability}; below {_SMALLEST_DELTA} the confidence radii overflow: take a larger one")
+    return probability
+
+
+def _check_skip_error(value: object) -> float:
+    number = real("skip_error", value) + 0.0  # not -0.0: equal values must be one experiment
+    if not 0.0 <= number <= _MOST_SKIP_ERROR:
+        raise ValueError(f"skip_error is {number}; it must lie between 0 (skip only what is certain) and {_MOST_SKIP_ERROR}")
+    return number

@@ -1,0 +1,117 @@
+"""Where replications are run: a range of an experiment's replications in a block, and jobs spread over workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import lru_cache
+from itertools import islice
+from typing import Any, TypeVar
+
+import numpy as np
+
+from rai_sim.arms.base import Arms
+from rai_sim.engine.blocks import Block, Setting, new_block
+from rai_sim.engine.faults import MOST_PULLS, NONE, raise_fault
+from rai_sim.engine.streams import stream_key
+from rai_sim.simulation.compilation import about_to_run
+from rai_sim.simulation.experiment import Experiment
+from rai_sim.simulation.signals import running, watched
+
+Job = TypeVar("Job")
+Outcome = TypeVar("Outcome")
+
+
+def block_for(experiment: Experiment, count: int) -> Block:
+    """Allocate a block for `count` replications of an experiment."""
+    return new_block(count, sum(experiment.problem.required))
+
+
+def run_into(experiment: Experiment, first: int, block: Block) -> None:
+    """Run replications from index `first` on, as many as the block has rows, in this thread.
+
+    Raises
+    ------
+    ValueError, OverflowError
+        If a recording runs out, a sum is not finite, or a replication would pass 2^62 pulls; some rows may have been written.
+    KernelStopped
+        If SIGINT or SIGTERM came and its handler raised nothing here; some rows are finished.
+    """
+    about_to_run(experiment)
+    with running(block.history.stop):
+        experiment.algorithm.run_block(kernel_law(experiment.problem.arms), _setting(experiment), first, block)
+    if block.fault[0] != NONE:
+        raise_fault(block.fault)
+
+
+def _setting(experiment: Experiment) -> Setting:
+    problem, cap = experiment.problem, experiment.max_pulls
+    # Fresh arrays: those of a problem sent to another process may be read-only, which to Numba is another type.
+    return Setting(
+        sizes=np.array(problem.clusters, np.int64), required=np.array(problem.required, np.int64),
+        cluster_of=np.array(problem.cluster_of, np.int64), delta=experiment.delta, skip_error=experiment.skip_error,
+        max_pulls=-1 if cap is None else min(cap, MOST_PULLS), key=stream_key(experiment.seed),
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=2)
+def kernel_law(arms: Arms) -> Any:
+    """Return arms.kernel_law(), kept for the blocks that follow: tables of many categorical arms take a while to make."""
+    return arms.kernel_law()
+
+
+def effective_workers(n_jobs: int | None) -> int:
+    """Return the number of workers that `n_jobs` means as joblib is configured."""
+    if n_jobs == 1:
+        return 1
+    import joblib  # here: importing it costs a tenth of a second that a single-threaded run need not pay
+
+    workers: int = joblib.effective_n_jobs(n_jobs)
+    return workers
+
+
+def share_memory(n_jobs: int | None) -> bool:
+    """Return whether the workers that `n_jobs` means, as joblib is configured, are threads of this process."""
+    if n_jobs == 1:
+        return True
+    import joblib
+
+    backend, _ = joblib.parallel.get_active_backend(prefer="threads")
+    return bool(getattr(backend, "supports_sharedmem", False))
+
+
+def spread(run: Callable[[Job], Outcome], jobs: Iterable[Job], n_jobs: int | None) -> Generator[Outcome]:
+    """Run jobs on workers, as joblib is configured (threads unless it is), and yield their outcomes as they come.
+
+    Jobs are taken from the iterable when a worker is nearly free, so that it may decide late what comes next. When the generator is
+    closed, jobs that have begun on threads are finished and the others dropped. If one raises, what is done is yielded before.
+    """
+    if n_jobs == 1:
+        yield from map(run, jobs)
+    elif share_memory(n_jobs):
+        yield from _on_threads(run, iter(jobs), effective_workers(n_jobs))
+    else:
+        import joblib
+
+        parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", batch_size=1, return_as="generator_unordered")
+        yield from parallel(joblib.delayed(run)(job) for job in jobs)
+
+
+def _on_threads(run: Callable[[Job], Outcome], jobs: Iterable[Job], workers: int) -> Generator[Outcome]:
+    """Run jobs on threads. joblib's threads would do, but it looks for their results every hundredth of a second only."""
+    with watched(), ThreadPoolExecutor(workers) as pool:
+        begun: set[Future[Outcome]] = {pool.submit(run, job) for job in islice(jobs, 2 * workers)}
+        failed: Future[Outcome] | None = None
+        try:
+            while begun:
+                done, begun = wait(begun, return_when=FIRST_COMPLETED)
+                failed = failed or next((future for future in done if future.exception() is not None), None)
+                if failed is None:
+                    begun |= {pool.submit(run, job) for job in islice(jobs, len(done))}
+                for future in done:
+                    if future.exception() is None:
+                        yield future.result()
+            if failed is not None:
+                failed.result()  # raises
+        finally:
+            pool.shutdown(cancel_futures=True)

@@ -1,0 +1,128 @@
+"""Checks that public functions share; a message repeats the argument and its value and says what to do."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rai_sim.support.limits import MOST_PULLS
+from rai_sim.support.values import integer, is_integer_type, real, written_whole
+from rai_sim.support.values import short as short
+
+#: Python may refuse to write integers of more than 640 digits in decimal, as identities and stores do.
+LARGEST_SEED = 1 << 2048
+
+
+def check_delta(delta: float) -> float:
+    """Return the error probability `delta` as a float.
+
+    Parameters
+    ----------
+    delta : float
+        A probability strictly between 0 and 1.
+
+    Raises
+    ------
+    TypeError
+        If it is not a number (True and False are not).
+    ValueError
+        If it is NaN or outside (0, 1).
+
+    Examples
+    --------
+    >>> from rai_sim.problem import check_delta
+    >>> check_delta(0.01)
+    0.01
+    """
+    remedy = "it must be an error probability strictly between 0 and 1, such as 0.01"
+    try:
+        probability = real("delta", delta)
+    except TypeError:
+        raise TypeError(f"delta is {short.repr(delta)}; {remedy}") from None
+    if not 0.0 < probability < 1.0:
+        raise ValueError(f"delta is {short.repr(delta)}; {remedy}")
+    return probability
+
+
+def check_sizes(n: int, clusters: tuple[int, ...], required: tuple[int, ...]) -> None:
+    """Refuse sizes and requirements that do not fit each other or the number of arms."""
+    c, r = f"clusters={short.repr(clusters)}", f"required={short.repr(required)}"
+    for i, size in enumerate(clusters):
+        if size < 1:
+            raise ValueError(f"clusters[{i}] is {size} in {c}; a cluster has at least one arm: leave it out")
+    if sum(clusters) != n:
+        raise ValueError(f"{c} add up to {sum(clusters)} but arms has {n}; give sizes that add up to {n}")
+    if len(required) != len(clusters):
+        raise ValueError(f"{r} has length {len(required)} but {c} has length {len(clusters)}; "
+                         "give one number a cluster")
+    for i, (wanted, size) in enumerate(zip(required, clusters, strict=True)):
+        if not 0 <= wanted <= size:
+            raise ValueError(f"required[{i}] is {wanted} in {r} but clusters[{i}] is {size}; "
+                             f"ask for 0 to {size} of its arms")
+    if not any(required):
+        raise ValueError(f"{r} asks for no arm; ask for at least one representative of some cluster")
+
+
+def check_number(name: str, value: int, largest: int, what: str) -> int:
+    """Return an integer between 1 and `largest`."""
+    remedy = f"it must be an integer from 1 to {largest}, {what}"
+    if not is_integer_type(type(value)):
+        raise TypeError(f"{name} is {short.repr(value)} of type {type(value).__name__}{written_whole(value)}; {remedy}")
+    if not 1 <= value <= largest:
+        raise ValueError(f"{name} is {short.repr(value)}; {remedy}")
+    return int(value)
+
+
+def check_borders(means: NDArray[np.float64], clusters: tuple[int, ...], order: NDArray[np.int64],
+                  starts: NDArray[np.int64], rounding: float) -> None:
+    """Refuse a tie, but for rounding, between the last arm of a cluster and the first of the next; `starts` index `order`."""
+    last, first = means[order[starts[1:] - 1]], means[order[starts[1:]]]
+    with np.errstate(over="ignore"):  # means at the two ends of the double range
+        tied = np.flatnonzero((last == first) | (last - first < rounding * np.maximum(abs(last), abs(first))))
+    if tied.size:
+        i = int(tied[0]) + 1
+        above, below = (int(arm) for arm in order[starts[i] - 1 : starts[i] + 1])
+        raise ValueError(f"clusters={short.repr(clusters)} are undefined: arms {above} and {below} tie "
+                         f"at mean {means[above]} across the border between clusters {i} and {i + 1}; "
+                         "make the means differ, or choose sizes that keep both arms in one cluster")
+
+
+def check_count(name: str, value: object, least: int) -> int:
+    """Return an integer from `least` to 2^62, or raise TypeError or ValueError."""
+    number = integer(name, value)
+    if not least <= number <= MOST_PULLS:
+        raise ValueError(f"{name} is {short.repr(number)}; it must be at least {least} and at most 2^62")
+    return number
+
+
+def check_seed(seed: object) -> int:
+    """Return a seed, drawn if it is None, or raise TypeError or ValueError."""
+    if seed is None:
+        entropy = np.random.SeedSequence().entropy
+        assert isinstance(entropy, int)
+        return entropy
+    number = integer("seed", seed)
+    if number < 0:
+        raise ValueError(f"seed is {short.repr(number)}; it must be a non-negative integer, or None to draw one")
+    if number >= LARGEST_SEED:
+        raise ValueError(f"seed is {short.repr(number)}; it must be below 2^2048: take a smaller one")
+    return number
+
+
+def check_workers(n_jobs: int | None) -> int | None:
+    """Return `n_jobs`, or raise what `simulate` raises."""
+    if n_jobs is None:
+        return None
+    workers = integer("n_jobs", n_jobs)
+    if workers == 0:
+        raise ValueError("n_jobs is 0; give the number of workers, -1 for every core, or None for joblib's configuration")
+    if abs(workers) >= 1 << 31:
+        raise ValueError(f"n_jobs is {short.repr(workers)}; there are not so many workers: give -1 for every core")
+    return workers
+
+
+def check_progress(progress: bool | None) -> bool | None:
+    """Return `progress`, or raise what `simulate` raises."""
+    if not (progress is None or isinstance(progress, bool)):
+        raise TypeError(f"progress must be True, False or None; got {progress!r}")
+    return progress

@@ -1,0 +1,1 @@
+"""What happens inside of a replication: events, states, pulls of each arm."""

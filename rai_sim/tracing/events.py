@@ -1,0 +1,180 @@
+"""What happens in a replication: arms are settled, clusters merged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import groupby
+
+import numpy as np
+
+from rai_sim.engine.blocks import Block
+from rai_sim.engine.history import states_kept
+from rai_sim.problem import Problem
+from rai_sim.simulation.result import Result
+
+
+@dataclass(frozen=True)
+class Event:
+    """An arm that was settled, or two clusters that were merged.
+
+    Attributes
+    ----------
+    kind : {"settled", "merged"}
+        What happened.
+    round, pulls : int
+        When: the round, exactly, and the pulls of all arms by then.
+    first_cluster, cluster : int
+        The cluster in which the arm was settled, twice; 1 is the best. Where several had been merged, the first and the last of them; of a
+        merge, of those that are one from then on.
+    arm : int or None
+        The caller's index of the arm; None for a merge.
+    mean, radius : float
+        The arm's empirical mean and confidence radius in that round, in rewards; NaN for a merge.
+    arm_pulls : int
+        The arm's pulls; 0 for a merge.
+    representative : bool
+        Whether the arm was named for the cluster: the first r_i settled in cluster i are.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> trace = rai.trace(rai.table_problem(), rai.Butterscotch(), 0.01, seed=0)
+    >>> event = trace.events[0]
+    >>> print(event.round, event.pulls, event)
+    1 10370 arm 0 settled in cluster 1, representative
+    """
+
+    kind: str
+    round: int
+    pulls: int
+    first_cluster: int
+    cluster: int
+    arm: int | None = None
+    mean: float = float("nan")
+    radius: float = float("nan")
+    arm_pulls: int = 0
+    representative: bool = False
+
+    def __str__(self) -> str:
+        """Return the event in words."""
+        if self.arm is None:
+            return f"{self.where} merged"
+        return f"arm {self.arm} settled in {self.where}" + (", representative" if self.representative else "")
+
+    @property
+    def where(self) -> str:
+        """The clusters in words: cluster 1, clusters 2+3, clusters 4-9."""
+        first, last = self.first_cluster, self.cluster
+        if first == last:
+            return f"cluster {first}"
+        return f"clusters {first}{'+' if last == first + 1 else '-'}{last}"
+
+
+def event_cells(problem: Problem, event: Event) -> tuple[str, str, str, str]:
+    """Return an event in words, and the arm's mean, radius and pulls as text, for tables."""
+    if event.arm is None:
+        return str(event), "", "", ""
+    words = str(event) if problem.arms.names is None else str(event).replace(f"arm {event.arm}", problem.arms.name(event.arm), 1)
+    return words, f"{event.mean:.4f}", f"{event.radius:.4f}", f"{event.arm_pulls:,}"
+
+
+class _Clusters:
+    """Open sizes and outputs that are missing, as steps 3 and 4 of the round-robin loop leave them; clusters count from 0 here."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.sizes, self.missing = list(problem.clusters), list(problem.required)
+        self.missing_in_all = sum(self.missing)
+        self.first = list(range(1, len(self.sizes) + 1))  # of the clusters that are merged into each, counted from 1
+        self.met = False  # whether the last merge brought open arms of both together
+
+    def settle(self, i: int, representative: bool) -> None:
+        """Take an arm out of cluster i."""
+        self.sizes[i] -= 1
+        self.missing[i] -= representative
+        self.missing_in_all -= representative
+
+    def merge_with_previous(self, i: int) -> bool:
+        """Merge cluster i - 1 into i if both have all they were asked for; whether that moved any arm."""
+        if not 0 < i < len(self.sizes) or self.missing[i - 1] or self.missing[i] or not self.sizes[i - 1]:
+            return False
+        self.met = self.sizes[i] > 0
+        self.first[i] = self.first[i - 1]
+        self.sizes[i - 1], self.sizes[i] = 0, self.sizes[i - 1] + self.sizes[i]
+        return True
+
+
+def read_events(result: Result, block: Block) -> tuple[Event, ...]:
+    """Return the events of a result of one replication from the block that a kernel wrote its history into."""
+    return tuple(_Reader(result, block).events())
+
+
+class _Reader:
+    """Settled arms are known, and merges follow from which clusters had all they were asked for."""
+
+    def __init__(self, result: Result, block: Block) -> None:
+        self.result, self.history = result, block.history
+        self.problem, self.algorithm = result.problem, result.algorithm
+        self.settled = block.settled[0]
+
+    def events(self) -> list[Event]:
+        """Return the events, in order."""
+        merging = bool(getattr(self.algorithm, "merging", False))
+        by_round = {r: list(arms) for r, arms in groupby(self._settled_in_order(), key=lambda arm: int(self.settled[0, arm]))}
+        if merging and self.result.rounds[0] > 0:
+            by_round.setdefault(1, [])  # clusters of which nothing is asked merge at once
+        clusters, events = _Clusters(self.problem), []
+        for r in sorted(by_round):
+            here = self._events_of_round(r, by_round[r], clusters, merging)
+            over = not clusters.missing_in_all  # then merges change nothing any more
+            events += [event for event in here if event.arm is not None or not over]
+        return events
+
+    def _events_of_round(self, round_: int, settled: list[int], clusters: _Clusters, merging: bool) -> list[Event]:
+        """Return a round's events, cluster after cluster: its settled arms, then its merge with the one before."""
+        events, pulls = [], self._pulls_of(round_, settled)
+        arms_of: dict[int, list[int]] = {}
+        for arm in settled:
+            arms_of.setdefault(_cluster(self.settled[1, arm]), []).append(arm)
+        # Only clusters that changed can be merged with a neighbour; in round 1 any can.
+        to_do = list(range(len(clusters.sizes))) if round_ == 1 else sorted({*arms_of, *(i + 1 for i in arms_of)})
+        while to_do:
+            i = heappop(to_do)
+            for arm in arms_of.pop(i, ()):
+                events.append(self._settlement(arm, clusters.first[i], i + 1))
+                clusters.settle(i, events[-1].representative)
+            if merging and clusters.merge_with_previous(i):
+                if clusters.met:
+                    events.append(Event("merged", round_, pulls, clusters.first[i], i + 1))
+                if i + 1 not in to_do:
+                    heappush(to_do, i + 1)
+        return events
+
+    def _settled_in_order(self) -> list[int]:
+        """Return the settled arms by round, those of one round in the order in which they were named, then by index."""
+        named = self.result.representatives[0].tolist()
+        place = {arm: i for i, arm in enumerate(named)}
+        arms = np.flatnonzero(self.settled[0]).tolist()
+        return sorted(arms, key=lambda arm: (int(self.settled[0, arm]), place.get(arm, len(named))))
+
+    def _settlement(self, arm: int, first: int, cluster: int) -> Event:
+        round_, home = self.settled[:, arm].tolist()
+        origin, unit = self.problem.arms.law_units()
+        taken, pulls = self.history.pulls[-1, :, arm].tolist()
+        mean, radius = origin + unit * float(self.history.means[-1, arm]), self._radius(round_, taken)
+        return Event("settled", round_, pulls, first, cluster, arm, mean, radius, taken, home >= 0)
+
+    def _radius(self, round_: int, taken: int) -> float:
+        return float(self.algorithm.radius(np.array(round_), np.array(taken), self.problem.n_arms, self.result.delta))
+
+    def _pulls_of(self, round_: int, settled: list[int]) -> int:
+        """Return the pulls by a round with an event; where round 1 was skipped, every arm had one pull."""
+        if settled:
+            return int(self.history.pulls[-1, 1, settled[0]])
+        seen = states_kept(self.history) > 0 and self.history.rounds[0] == round_
+        return int(self.history.pulls[0, 1].max()) if seen else self.problem.n_arms
+
+
+def _cluster(home: int) -> int:
+    """Return the cluster that the kernel's note of a settled arm names (see `rai_sim.engine.partition`)."""
+    return int(home) if home >= 0 else -1 - int(home)

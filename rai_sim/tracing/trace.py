@@ -1,0 +1,372 @@
+"""trace(): the history of one replication, its numbers unchanged."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rai_sim.algorithms.base import Algorithm
+from rai_sim.engine.blocks import Block, new_block
+from rai_sim.engine.faults import MOST_PULLS, KernelStopped
+from rai_sim.engine.history import History, new_history, states_kept
+from rai_sim.problem import Problem
+from rai_sim.simulation.experiment import Experiment
+from rai_sim.simulation.result import Result
+from rai_sim.simulation.simulate import checked_experiment, simulate
+from rai_sim.simulation.workers import run_into
+from rai_sim.support.checks import check_count, short
+from rai_sim.support.values import integers
+from rai_sim.tracing.events import Event, event_cells, read_events
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.axes import Axes
+
+#: Rounds whose states are kept unless rounds are chosen; fewer, but at least _FEWEST, where they would take much memory.
+_ROUNDS, _FEWEST, _MOST_NUMBERS = 200, 20, 4_000_000
+#: A notebook shows so many events.
+_MOST_SHOWN = 200
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trace:
+    """One replication's history. `trace` makes it.
+
+    A state is what the check of a round saw, before arms were settled and clusters merged in it. Skipping knows states only where it
+    stopped: a state is that of the first such round at or after a chosen one. Events are exact.
+
+    Attributes
+    ----------
+    result : Result
+        The replication, as `simulate` returns it.
+    events : tuple of Event
+        In order of rounds; within a round cluster by cluster, each cluster's settled arms before its merge. Left out are merges of which
+        one side has no open arm, and those in the round that ends the run.
+    rounds, pulls : (S,) int64
+        Of each state: the round, ascending, and the pulls of all arms by then.
+    means, radii : (S, N) float64
+        Empirical means and confidence radii, in rewards; of an arm that is settled those of its last check.
+    arm_pulls : (S, N) int64
+        Pulls of each arm.
+    active : (S, N) bool
+        Whether the arm took part in the check.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> rai.trace(rai.table_problem(), rai.Butterscotch(), 0.01, seed=0)
+    Trace(Butterscotch(merging=True), delta 0.01, seed 0, replication 0: 10,370 pulls in 1 round, correct; ... events, 1 states)
+    """
+
+    result: Result
+    events: tuple[Event, ...]
+    rounds: NDArray[np.int64]
+    pulls: NDArray[np.int64]
+    means: NDArray[np.float64]
+    radii: NDArray[np.float64]
+    arm_pulls: NDArray[np.int64]
+    active: NDArray[np.bool_]
+
+    @property
+    def problem(self) -> Problem:
+        """The problem that was simulated."""
+        return self.result.problem
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """The algorithm that was simulated."""
+        return self.result.algorithm
+
+    @property
+    def replication(self) -> int:
+        """The replication's index."""
+        return self.result.ranges[0][0]
+
+    @property
+    def representatives(self) -> tuple[int, ...]:
+        """The arms that were named, grouped by cluster, as in the result; of a capped run those that had been named by then."""
+        named = [(event.cluster, event.arm) for event in self.events if event.representative and event.arm is not None]
+        return tuple(arm for _, arm in sorted(named, key=lambda one: one[0]))
+
+    def headline(self) -> str:
+        """Return in words what was traced, and how it ended.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> rai.trace(rai.table_problem(), rai.Butterscotch(), 0.01, 0, 7).headline()
+        'Butterscotch(merging=True), delta 0.01, seed 0, replication 7: 10,370 pulls in 1 round, correct'
+        """
+        run = self.result
+        end = ("correct" if run.correct[0] else "WRONG") if run.finished[0] else run.unfinished
+        rounds = f"{run.rounds[0]:,} round" + ("" if run.rounds[0] == 1 else "s")
+        return (f"{self.algorithm.label}, delta {run.delta:g}, seed {run.seed}, replication {self.replication}: "
+                f"{run.pulls[0]:,} pulls in {rounds}, {end}")
+
+    def __repr__(self) -> str:
+        """Say what was traced."""
+        return f"Trace({self.headline()}; {len(self.events)} events, {len(self.rounds)} states)"
+
+    def events_frame(self) -> pl.DataFrame:
+        """Return one row an event.
+
+        Returns
+        -------
+        polars.DataFrame
+            round, pulls, event ("settled" or "merged"), first_cluster and cluster (1 is the best), arm, name, mean and radius (rewards),
+            arm_pulls, representative; null where an event has none.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> arms = rai.Bernoulli([0.2, 0.9]).with_names(["Solaris", "Stalker"])
+        >>> trace = rai.trace(rai.best_arm(arms), rai.Vanilla(), 0.1, seed=0)
+        >>> trace.events_frame().select("event", "cluster", "arm", "name", "representative").rows()
+        [('settled', 1, 1, 'Stalker', True), ('settled', 2, 0, 'Solaris', False)]
+        """
+        import polars as pl
+
+        rows = []
+        for event in self.events:
+            row: list[Any] = [event.round, event.pulls, event.kind, event.first_cluster, event.cluster]
+            if event.arm is None:
+                rows.append([*row, None, None, None, None, None, None])
+            else:
+                name = self.problem.arms.name(event.arm)
+                rows.append([*row, event.arm, name, event.mean, event.radius, event.arm_pulls, event.representative])
+        schema: dict[str, Any] = {
+            "round": pl.Int64, "pulls": pl.Int64, "event": pl.String, "first_cluster": pl.Int64, "cluster": pl.Int64, "arm": pl.Int64,
+            "name": pl.String,
+            "mean": pl.Float64, "radius": pl.Float64, "arm_pulls": pl.Int64, "representative": pl.Boolean,
+        }  # fmt: skip
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return one row a state and arm.
+
+        Returns
+        -------
+        polars.DataFrame
+            round, pulls (of all arms), arm, mean, radius (rewards), arm_pulls, active.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> trace = rai.trace(rai.table_problem(), rai.LUCB(), 0.01, seed=0, rounds=[1, 100])
+        >>> trace.to_frame().filter(round=1)["arm_pulls"].to_list()
+        [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
+        """
+        import polars as pl
+
+        S, N = self.means.shape
+        return pl.DataFrame({
+            "round": np.repeat(self.rounds, N), "pulls": np.repeat(self.pulls, N), "arm": np.tile(np.arange(N), S),
+            "mean": self.means.ravel(), "radius": self.radii.ravel(), "arm_pulls": self.arm_pulls.ravel(), "active": self.active.ravel(),
+        })  # fmt: skip
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the trace (see `rai_sim.plotting.trace`); needs the extra `plot`.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> from matplotlib.figure import Figure
+        >>> trace = rai.trace(rai.table_problem(), rai.Vanilla(), 0.01, seed=0)
+        >>> trace.plot(Figure().subplots()).get_xscale()
+        'log'
+        """
+        from rai_sim import plotting
+
+        return plotting.trace(self, ax)
+
+    def _repr_html_(self) -> str:
+        """Return the events as a table, for notebooks."""
+        from rai_sim.support import html_tables  # here: only notebooks need it
+
+        columns = ("round", "pulls", "event", "arm's mean", "radius", "arm's pulls")
+        rows = [(f"{e.round:,}", f"{e.pulls:,}", *event_cells(self.problem, e)) for e in self.events[:_MOST_SHOWN]]
+        left = len(self.events) - len(rows)
+        more = f"... and {left:,} more events; events_frame() has all" if left else ""
+        return html_tables.block(self.headline(), html_tables.table(columns, rows, left=0), html_tables.line(more))
+
+
+def trace(
+    problem: Problem,
+    algorithm: Algorithm,
+    delta: float = 0.01,
+    seed: int | None = 0,
+    replication: int = 0,
+    *,
+    rounds: ArrayLike | None = None,
+    skip_error: float = 1e-12,
+    max_pulls: int | None = None,
+) -> Trace:
+    """Return the history of one replication: what `simulate` does with these arguments, number for number.
+
+    Parameters
+    ----------
+    problem, algorithm, delta, seed, skip_error, max_pulls
+        As in `rai_sim.simulation.simulate`; all of them, and the index, decide the numbers.
+    replication : int, default 0
+        Index of the replication.
+    rounds : sequence of int, optional
+        Rounds whose states are wanted, each at least 1; some 200 evenly spaced in their logarithm when None. A round that was jumped
+        over is stood for by the next one at which the kernel stopped.
+
+    Returns
+    -------
+    Trace
+        Events, and the arms' states.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        As `simulate` does; or if `rounds` holds something else than positive integers.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> problem = rai.table_problem(task=1)
+    >>> trace = rai.trace(problem, rai.Vanilla(), 0.01, seed=0, replication=3)
+    >>> trace.result == rai.simulate(problem, rai.Vanilla(), delta=0.01, seed=0, first_replication=3, replications=1)
+    True
+    >>> for event in trace.events:
+    ...     print(event.round, event.pulls, event)
+    1 10 clusters 2+3 merged
+    118 1180 arm 9 settled in clusters 2+3
+    146 1432 arm 8 settled in clusters 2+3
+    331 2912 arm 7 settled in clusters 2+3
+    354 3073 arm 5 settled in clusters 2+3
+    484 3853 arm 6 settled in clusters 2+3
+    876 5813 arm 0 settled in cluster 1, representative
+    """
+    experiment = checked_experiment(problem, algorithm, delta, seed, skip_error, max_pulls)
+    index = check_count("replication", replication, 0)
+    chosen = None if rounds is None else _check_rounds(rounds)
+    return trace_of(experiment, index, chosen)
+
+
+def trace_of(experiment: Experiment, replication: int, rounds: NDArray[np.int64] | None = None) -> Trace:
+    """Return the history of one replication of an experiment; `rounds` as in `trace`, ascending."""
+    e = experiment
+    result = simulate(e.problem, e.algorithm, delta=e.delta, replications=1, seed=e.seed, skip_error=e.skip_error,
+                      max_pulls=e.max_pulls, first_replication=replication)
+    if rounds is None:
+        number = max(_FEWEST, min(_ROUNDS, _MOST_NUMBERS // e.problem.n_arms))
+        rounds = np.unique(np.geomspace(1.0, max(int(result.rounds[0]), 1), number).round().astype(np.int64))
+    block = _traced(experiment, replication, rounds)
+    if not (block.pulls[0] == result.pulls[0] and block.rounds[0] == result.rounds[0]
+            and np.array_equal(block.representatives, result.representatives)):
+        raise RuntimeError("tracing changed the replication; this is a defect of rai_sim, please report it")
+    return read_trace(result, block, rounds)
+
+
+def read_trace(result: Result, block: Block, rounds: NDArray[np.int64]) -> Trace:
+    """Return the trace of a result of one replication, with states at some rounds, from the block that a kernel wrote its history into."""
+    seen_in, rows = _states(result, block.history, rounds)
+    history, settled_in, problem = block.history, block.settled[0, 0], result.problem
+    active = (settled_in == 0) | (settled_in >= seen_in[:, None])
+    origin, unit = problem.arms.law_units()
+    pulls = history.pulls[rows, 0]
+    # An arm that is settled keeps the interval of its last check.
+    checked = np.where(active, seen_in[:, None], settled_in)
+    return Trace(
+        result, read_events(result, block), seen_in, history.pulls[rows, 1].max(axis=1, initial=0), origin + unit * history.means[rows],
+        result.algorithm.radius(checked, pulls, problem.n_arms, result.delta), pulls, active,
+    )  # fmt: skip
+
+
+def _states(result: Result, history: History, chosen: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[int]]:
+    """Return the rounds and the rows of the states that stand for chosen rounds, and of a finished run's end, which was seen last."""
+    kept, end = states_kept(history), int(result.rounds[0])
+    standing = np.searchsorted(history.rounds[:kept], chosen)
+    rows = np.unique(standing[standing < kept]).tolist()
+    rounds = history.rounds[rows].tolist()
+    if result.finished[0] and (not rounds or rounds[-1] < end):
+        rounds.append(end)
+        rows.append(len(history.rounds))
+    return np.array(rounds, np.int64), rows
+
+
+def arm_pulls(result: Result, replications: int = 100) -> NDArray[np.int64]:
+    """Return the pulls of each arm in the first finished replications of a result, which are run again for it.
+
+    Parameters
+    ----------
+    result : Result
+        What `simulate` or a study returned.
+    replications : int, default 100
+        How many at most.
+
+    Returns
+    -------
+    (R, N) int64
+        Row sums are the replications' pulls.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `replications` is no positive integer; ValueError for an algorithm that keeps no history.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> result = rai.simulate(rai.table_problem(), rai.LUCB(), replications=50, seed=0)
+    >>> pulls = rai.arm_pulls(result, 20)
+    >>> pulls.shape, bool((pulls.sum(axis=1) == result.pulls[:20]).all())
+    ((20, 10), True)
+    """
+    wanted = check_count("replications", replications, 1)
+    indices = result.replication_index[result.finished][:wanted]
+    found = np.empty((len(indices), result.problem.n_arms), np.int64)
+    for row, index in enumerate(indices.tolist()):
+        block = _traced(result.experiment, index, np.empty(0, np.int64))
+        found[row] = block.history.pulls[-1, 0]
+        if found[row].sum() != block.pulls[0]:
+            raise ValueError(f"algorithm {result.algorithm.label} keeps no pulls by arm: its kernel does not write block.history "
+                             "(see rai_sim.engine.history)")
+    return found
+
+
+def keeps_history(experiment: Experiment) -> bool:
+    """Return whether replications of an experiment can be run again here with the pulls of each arm.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> keeps_history(Experiment(rai.table_problem(), rai.Vanilla(), 0.01, 0, 1e-12, None))
+    True
+    """
+    if experiment.why_not_run is not None:
+        return False
+    if type(experiment.algorithm).__module__.startswith("rai_sim."):
+        return True
+    block = _traced(experiment, 0, np.empty(0, np.int64))  # an algorithm of the user's own may leave the history out
+    return int(block.history.pulls[-1, 0].sum()) == int(block.pulls[0])
+
+
+def _check_rounds(rounds: ArrayLike) -> NDArray[np.int64]:
+    remedy = "give rounds from 1 on, such as [1, 10, 100]"
+    try:
+        values = integers("rounds", rounds)
+    except TypeError:
+        nested = isinstance(rounds, list | tuple) and any(isinstance(item, list | tuple | np.ndarray) for item in rounds)
+        error = ValueError if nested or getattr(rounds, "ndim", 1) != 1 else TypeError
+        raise error(f"rounds is {short.repr(rounds)}; {remedy}") from None
+    if not values or min(values) < 1 or max(values) > MOST_PULLS:
+        raise ValueError(f"rounds is {short.repr(rounds)}; {remedy}, up to 2^62")
+    return np.unique(np.array(values, np.int64))
+
+
+def _traced(experiment: Experiment, replication: int, rounds: NDArray[np.int64]) -> Block:
+    """Run one replication with its history; round 1 is always asked for, as clusters may merge in it."""
+    problem = experiment.problem
+    while True:
+        block = new_block(1, sum(problem.required), problem.n_arms, new_history(np.union1d(rounds, [1]), problem.n_arms))
+        with suppress(KernelStopped):  # by a signal whose handler does not want an end
+            run_into(experiment, replication, block)
+            return block
