@@ -10,8 +10,9 @@ from replay import KINDS, Instance, Run, mismatches, run_kernel, run_twin
 
 import rai_sim as rai
 from rai_sim import LUCB
-from rai_sim.algorithms import lucb
-from rai_sim.algorithms.lucb.view import CHOSEN, FULL_ROUNDS, LIMIT, View, new_view
+from rai_sim.algorithms.lucb import loop
+from rai_sim.algorithms.lucb.view import NoView, new_view
+from rai_sim.algorithms.lucb.view_guards import CHOSEN, FULL_ROUNDS, View
 
 RULES = [LUCB(as_printed=False), LUCB(as_printed=True)]
 
@@ -53,24 +54,20 @@ def views(monkeypatch: pytest.MonkeyPatch) -> list[View]:
     """The views that are used from now on."""
     used: list[View] = []
 
-    def noted(N: int, sizes: NDArray[np.int64]) -> View:
-        used.append(new_view(N, sizes))
-        return used[-1]
+    def noted(N: int, sizes: NDArray[np.int64]) -> View | NoView:
+        view = new_view(N, sizes)
+        if isinstance(view, View):
+            used.append(view)
+        return view
 
-    monkeypatch.setattr(lucb, "new_view", noted)
+    monkeypatch.setattr(loop, "new_view", noted)
     return used
 
 
 def run_without_view(algorithm: LUCB, instance: Instance) -> Run:
     """Replay with all active arms in the ranking."""
-
-    def useless(N: int, sizes: NDArray[np.int64]) -> View:
-        view = new_view(N, sizes)
-        view.state[LIMIT] = N
-        return view
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lucb, "new_view", useless)
+        patch.setattr(loop, "new_view", lambda N, sizes: NoView(N))
         return run_kernel(algorithm, instance)
 
 

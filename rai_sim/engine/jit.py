@@ -1,6 +1,6 @@
 """The only place that sets Numba options.
 
-Four kinds of compiled functions exist:
+Five kinds of compiled functions exist:
 
 `kernel`
     A helper. It is compiled into whatever calls it and never cached on disk by itself.
@@ -8,8 +8,8 @@ Four kinds of compiled functions exist:
     An entry point that Python calls. It is cached on disk, so a fresh process does not compile it again.
 `implements`
     One law's version of an operation that every law offers (see `rai_sim.engine.law`).
-`for_words`
-    A helper for laws that give words of rewards; with other laws, a stand-in is compiled, which takes less time.
+`for_words`, `for_type`
+    A helper for laws that give words of rewards, or for one class of named tuples; elsewhere a stand-in is compiled, which takes less time.
 
 Numba's disk cache notices a change of the entry point's own file only; a changed helper in another file would go
 unnoticed (numba #1833). `driver` therefore puts a digest of all of the package's kernel sources into the function's
@@ -151,12 +151,20 @@ def gives_words(law: F) -> F:
     return law
 
 
-def for_words(stand_in: F) -> Callable[[F], F]:
+def for_words(stand_in: Callable[..., Any]) -> Callable[[F], F]:
     """Compile the decorated helper where its first argument is a law that `gives_words`, the stand-in elsewhere."""
+    return _where(_WITH_WORDS.__contains__, stand_in)
 
+
+def for_type(wanted: type, stand_in: Callable[..., Any]) -> Callable[[F], F]:
+    """Compile the decorated helper where its first argument is of a class of named tuples, the stand-in where it is of another."""
+    return _where(lambda given: given is wanted, stand_in)
+
+
+def _where(suits: Callable[[type], bool], stand_in: Callable[..., Any]) -> Callable[[F], F]:
     def register(function: F) -> F:
         def choose(first: Any, *_rest: Any) -> Callable[..., Any]:
-            return function if first.instance_class in _WITH_WORDS else stand_in
+            return function if suits(first.instance_class) else stand_in
 
         overload(function, strict=False, jit_options=dict(_INNER))(choose)
         return function

@@ -26,7 +26,7 @@ from rai_sim.algorithms.lucb.rule import (
     see_ranked,
     settle_and_choose,
 )
-from rai_sim.algorithms.lucb.view import View, new_view, note_settled, open_view, renew_view, see_cold, view_holds, worth_a_view
+from rai_sim.algorithms.lucb.view import new_view, note_settled, open_view, renew_view, see_cold, view_decides, worth_a_view
 from rai_sim.engine import law as laws
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.certificates import Constraints, new_constraints
@@ -58,7 +58,7 @@ class Memory(NamedTuple):
 
     ranking: Ranking
     part: Partition
-    view: View
+    view: Any  # `View` or `NoView`
     lanes: Lanes
     challenge: Challenge
     corridors: Corridors
@@ -123,14 +123,14 @@ def _run_one(
                 n, cold = renew_view(view, s, part, n, R, scale, unit, as_printed)
             compute_bounds(s, n, log_term, unit)
             find_opponents(s, n, part.open_sizes, as_printed)
-            doubt = cold > 0 and not view_holds(view, s, part, n, R, 0, as_printed)
+            doubt = cold > 0 and not view_decides(view, s, part, n, R, as_printed)
             if not doubt:
                 break
         settled, supplied, picks = settle_and_choose(s, part, n, R, as_printed)
         missing -= supplied
         if traced(history) and (settled > 0 or next_asked(history) <= R):
             if cold > 0 and (next_asked(history) <= R or missing == 0):
-                see_cold(history, view, s, pulls)
+                see_cold(view, history, s, pulls)
             see_ranked(history, s, n, pulls)
             keep_state(history, R)
         if missing == 0:
