@@ -8,6 +8,7 @@ from rai_sim.support import entry as _entry
 _entry.answer_interrupts()
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from rai_sim import bounds as bounds
@@ -34,6 +35,7 @@ from rai_sim.simulation.result import Summary as Summary
 from rai_sim.simulation.simulate import SimulationInterrupted as SimulationInterrupted
 from rai_sim.simulation.simulate import simulate as simulate
 from rai_sim.support.forks import refuse_forked_polars as _refuse_forked_polars  # noqa: F401  # from now on forks are noted
+from rai_sim.support.version import __version__ as __version__
 from rai_sim.tracing.events import Event as Event
 from rai_sim.tracing.trace import Trace as Trace
 from rai_sim.tracing.trace import arm_pulls as arm_pulls
@@ -49,23 +51,65 @@ if TYPE_CHECKING:
     from rai_sim.study import StudyResults as StudyResults
     from rai_sim.study import open_study as open_study
 
-__version__ = "0.1.0"
+__all__ = [
+    "LUCB",
+    "STREAM_VERSION",
+    "Bernoulli",
+    "Butterscotch",
+    "Categorical",
+    "Event",
+    "Experiment",
+    "Gaussian",
+    "Problem",
+    "Recorded",
+    "Result",
+    "SimulationInterrupted",
+    "StoreError",
+    "StoreWarning",
+    "Study",
+    "StudyFailed",
+    "StudyInterrupted",
+    "StudyResults",
+    "Summary",
+    "Trace",
+    "Vanilla",
+    "__version__",
+    "arm_pulls",
+    "best_arm",
+    "bounds",
+    "coarse_ranking",
+    "full_ranking",
+    "instances",
+    "m_of_top",
+    "movielens",
+    "one_of_top",
+    "open_study",
+    "plotting",
+    "simulate",
+    "table_problem",
+    "top",
+    "trace",
+]
+if importlib.util.find_spec("matplotlib") is None:  # an extra, without which `from rai_sim import *` must not fail
+    __all__.remove("plotting")
 
 #: Names of studies, which are loaded when first used: frames are slow to import.
-_STUDY_NAMES = ("StoreError", "StoreWarning", "Study", "StudyFailed", "StudyInterrupted", "StudyResults", "open_study")
+_OF_STUDIES = ("StoreError", "StoreWarning", "Study", "StudyFailed", "StudyInterrupted", "StudyResults", "open_study")
+#: Parts of the package that not every program needs: figures need matplotlib, which is an extra.
+_PARTS = ("movielens", "plotting")
 
 
 def __getattr__(name: str) -> Any:
-    """Load what belongs to studies, and figures, on first use."""
-    if name in _STUDY_NAMES:
+    """Load what belongs to studies, figures and ratings on first use."""
+    if name in _OF_STUDIES:
         from rai_sim import study
 
         return getattr(study, name)
-    if name == "plotting":  # needs matplotlib, which is an extra
-        return importlib.import_module("rai_sim.plotting")
+    if name in _PARTS:
+        return importlib.import_module(f"rai_sim.{name}")
     raise AttributeError(f"module 'rai_sim' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     """Return the public names, those that are loaded on first use included."""
-    return sorted({*globals(), *_STUDY_NAMES, "plotting"})
+    return sorted(__all__)

@@ -23,6 +23,8 @@ class Algorithm(ABC):
 
     #: Which function of rai_sim.bounds bounds its pulls from above with probability 1 - delta, and the theorem's name.
     upper_bound: ClassVar[tuple[str, str] | None] = None
+    #: Whether a run costs time by its rounds, most of which are looked at; else hardly more for a longer run.
+    looks_at_most_rounds: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         """Make the algorithm known by its name."""

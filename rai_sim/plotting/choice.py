@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from rai_sim.algorithms.lucb import LUCB
 from rai_sim.plotting.arms import pulls_by_gap
 from rai_sim.plotting.distributions import distribution
 from rai_sim.plotting.inputs import LEAST_FOR_INTERVAL, Case, cases_of, setting_words
@@ -26,9 +25,9 @@ if TYPE_CHECKING:
 
 #: Figures of one kind, at most, unless all are asked for; lines of one figure, and algorithms of pulls by arm.
 _MOST, _LINES, _BY_ARM = 3, 10, 6
-#: Pulls are counted by arm in so many replications, of at most so many arms; of LUCB, which looks at most of its rounds, in as many as have
-#: so many pulls together, or in as many as an interval needs if those have no more than so many.
-_REPLICATIONS, _ARMS, _LUCB_PULLS, _MOST_LUCB_PULLS = 100, 500, 2e7, 3e8
+#: Pulls are counted by arm in so many replications, of at most so many arms; of an algorithm that looks at most of its rounds, in as
+#: many as have so many pulls together, or in as many as an interval needs if those have no more than so many.
+_REPLICATIONS, _ARMS, _PULLS, _MOST_PULLS = 100, 500, 2e7, 3e8
 
 
 @dataclass(frozen=True)
@@ -282,9 +281,9 @@ def _draw_by_arm(group: Sequence[Case], title: str, ax: Axes) -> Axes:
 
 def _replications(case: Case) -> int:
     """Return how many replications of a case are run again: a function of what the study found, not of the machine."""
-    if not isinstance(case.experiment.algorithm, LUCB):
+    if not case.experiment.algorithm.looks_at_most_rounds:
         return _REPLICATIONS
-    affordable = max(_LUCB_PULLS, min(_MOST_LUCB_PULLS, LEAST_FOR_INTERVAL * case.mean))
+    affordable = max(_PULLS, min(_MOST_PULLS, LEAST_FOR_INTERVAL * case.mean))
     return min(_REPLICATIONS, int(affordable / case.mean))
 
 

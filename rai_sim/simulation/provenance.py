@@ -11,6 +11,7 @@ from typing import Any
 
 from rai_sim.engine.jit import source_digest
 from rai_sim.engine.streams import STREAM_VERSION
+from rai_sim.support.version import __version__
 
 #: Libraries whose versions may matter to the numbers or the files.
 _LIBRARIES = ("numpy", "numba", "llvmlite", "scipy", "joblib", "polars")
@@ -62,10 +63,8 @@ def environment() -> dict[str, Any]:
     >>> sorted(environment())
     ['cores', 'kernels_sha256', 'libraries', 'processor', 'python', 'rai_sim', 'stream_version', 'system']
     """
-    import rai_sim  # here: the package imports this module, if late
-
     return {
-        "rai_sim": rai_sim.__version__,
+        "rai_sim": __version__,
         "stream_version": STREAM_VERSION,
         "kernels_sha256": source_digest(),
         "python": platform.python_version(),
