@@ -28,26 +28,33 @@ class _Compilations(event.Listener):  # type: ignore[misc]  # numba is untyped
 
     def on_start(self, event: Any) -> None:
         """Begin a compilation, or one within."""
-        self._depth += 1
-        if self._depth == 1:
-            self._began = time.perf_counter()
-            self._tell(event, None)
+        self.begin(self._how_often(event.data["dispatcher"]))
 
     def on_end(self, event: Any) -> None:
         """End it."""
+        self.end(self._how_often(event.data["dispatcher"]))
+
+    def begin(self, how: str) -> None:
+        """Note the beginning of what counts as compilation, and how it is done."""
+        self._depth += 1
+        if self._depth == 1:
+            self._began = time.perf_counter()
+            self._tell(how, None)
+
+    def end(self, how: str) -> None:
+        """Note its end."""
         self._depth -= 1
         if not self._depth:
             taken = time.perf_counter() - self._began
             self._total += taken
-            self._tell(event, taken)
+            self._tell(how, taken)
 
-    def _tell(self, event: Any, seconds: float | None) -> None:
+    def _tell(self, how: str, seconds: float | None) -> None:
         for watcher in tuple(self.watchers):
-            watcher(self._words(event.data["dispatcher"]), seconds)
+            watcher(f"{getattr(self.thread, 'what', 'kernels')} ({how})", seconds)
 
-    def _words(self, dispatcher: Any) -> str:
-        kept = "in every process: they cannot be kept on disk" if isinstance(dispatcher._cache, NullCache) else "once; kept on disk"
-        return f"{getattr(self.thread, 'what', 'kernels')} ({kept})"
+    def _how_often(self, dispatcher: Any) -> str:
+        return "in every process: they cannot be kept on disk" if isinstance(dispatcher._cache, NullCache) else "once; kept on disk"
 
     @property
     def seconds(self) -> float:
@@ -74,6 +81,18 @@ def compile_seconds() -> float:
 def about_to_run(experiment: Experiment) -> None:
     """Remember for this thread what kernels will be compiled for, if any are."""
     _COMPILATIONS.thread.what = f"{type(experiment.algorithm).__name__} for {type(experiment.problem.arms).__name__} arms"
+
+
+@contextmanager
+def waited_for(experiment: Experiment) -> Iterator[None]:
+    """Count a stretch of time as compilation's: another process compiles for an experiment."""
+    about_to_run(experiment)
+    how = "once, in another process; kept on disk"
+    _COMPILATIONS.begin(how)
+    try:
+        yield
+    finally:
+        _COMPILATIONS.end(how)
 
 
 @contextmanager
