@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rai_sim.problem import Problem, check_delta
 from rai_sim.support.checks import short
+from rai_sim.support.errors import ArgumentTypeError
 
 
 def lower(problem: Problem, delta: float) -> float:
@@ -139,8 +140,11 @@ def butterscotch(problem: Problem, delta: float) -> float:
 
 def _check_problem(problem: Problem) -> Problem:
     if not isinstance(problem, Problem):
-        raise TypeError(f"problem is {short.repr(problem)} of type {type(problem).__name__}; "
-                        "build one: rai.Problem(arms, clusters, required)")
+        raise ArgumentTypeError(
+            "problem",
+            f"problem is {short.repr(problem)} of type {type(problem).__name__}; build one: "
+            "rai.Problem(arms, clusters, required)",
+        )
     return problem
 
 

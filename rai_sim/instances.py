@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rai_sim.arms.base import LARGEST, TOO_LARGE
 from rai_sim.support.checks import check_count
+from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.values import integers, real
 
 _HIGH, _LOW = 0.9, 0.1
@@ -94,12 +95,16 @@ def geometric_gaps(
     n = _number_of_arms(n, 2)
     factor = _finite("ratio", ratio)
     if factor <= 0.0:
-        raise ValueError(f"ratio is {factor}; it must be positive, such as 2.0")
+        raise ArgumentValueError("ratio", f"ratio is {factor}; it must be positive, such as 2.0")
     with np.errstate(over="ignore", under="ignore"):
         gaps = factor ** np.arange(n - 1.0)
         whole = gaps.sum()
     if not (math.isfinite(whole) and gaps.all()):
-        raise ValueError(f"ratio is {factor} with n = {n}; its powers leave the range of doubles: take one nearer to 1, or fewer arms")
+        raise ArgumentValueError(
+            "ratio",
+            f"ratio is {factor} with n = {n}; its powers leave the range of doubles: take one "
+            "nearer to 1, or fewer arms",
+        )
     return _from_gaps(gaps, high, low, middle, gap)
 
 
@@ -130,7 +135,10 @@ def random_means(n: int, *, seed: int, high: float = _HIGH, low: float = _LOW) -
     n, seed = _number_of_arms(n, 1), check_count("seed", seed, 0)
     top, bottom = _finite("high", high), _finite("low", low)
     if not bottom < top:
-        raise ValueError(f"low is {bottom} but high is {top}; low must be the smaller one")
+        raise ArgumentValueError(
+            "low",
+            f"low is {bottom} but high is {top}; low must be the smaller one",
+        )
     means = np.random.Generator(np.random.PCG64(seed)).uniform(bottom, top, n)
     return np.sort(means)[::-1].copy()
 
@@ -158,14 +166,21 @@ def shares(n: int, proportions: Sequence[int]) -> tuple[int, ...]:
     n = _number_of_arms(n, 1)
     parts = integers("proportions", proportions)
     if min(parts) < 1:
-        raise ValueError(f"proportions is {parts}; every entry must be a positive integer")
+        raise ArgumentValueError(
+            "proportions",
+            f"proportions is {parts}; every entry must be a positive integer",
+        )
     whole = sum(parts)
     sizes = [n * part // whole for part in parts]
     by_remainder = sorted(range(len(parts)), key=lambda i: (-(n * parts[i] % whole), i))
     for i in by_remainder[: n - sum(sizes)]:
         sizes[i] += 1
     if min(sizes) < 1:
-        raise ValueError(f"proportions is {parts} for n = {n}, which leaves a cluster empty: give more arms or other proportions")
+        raise ArgumentValueError(
+            "proportions",
+            f"proportions is {parts} for n = {n}, which leaves a cluster empty: give more arms or "
+            "other proportions",
+        )
     return tuple(sizes)
 
 
@@ -176,23 +191,33 @@ def _from_gaps(
     given = {name: _finite(name, value) for name, value in
              (("high", high), ("low", low), ("middle", middle), ("gap", gap)) if value is not None}
     if "middle" in given and ("gap" not in given or "high" in given or "low" in given):
-        raise ValueError(f"middle is {middle}; give it with gap, and without high and low")
+        raise ArgumentValueError(
+            "middle",
+            f"middle is {middle}; give it with gap, and without high and low",
+        )
     if "gap" in given and "low" in given:
-        raise ValueError(f"gap is {gap} and low is {low}; give one of the two")
+        raise ArgumentValueError("gap", f"gap is {gap} and low is {low}; give one of the two")
     falls = np.concatenate([[0.0], np.cumsum(gaps)])
     if "gap" not in given:
         top, bottom = given.get("high", _HIGH), given.get("low", _LOW)
         if not bottom < top:
-            raise ValueError(f"low is {bottom} but high is {top}; low must be the smaller one")
+            raise ArgumentValueError(
+                "low",
+                f"low is {bottom} but high is {top}; low must be the smaller one",
+            )
         # Rounded to 15 digits the means are those one would write, 0.7 and not 0.7000000000000001.
         return _tidy(top - (top - bottom) * (falls / falls[-1]))
     smallest = given["gap"]
     if smallest <= 0.0:
-        raise ValueError(f"gap is {smallest}; it must be positive, such as 0.1")
+        raise ArgumentValueError("gap", f"gap is {smallest}; it must be positive, such as 0.1")
     with np.errstate(over="ignore"):
         falls *= smallest / gaps.min()
     if not falls[-1] <= LARGEST:
-        raise ValueError(f"gap is {smallest}, the smallest of {len(gaps)}, which add up to {falls[-1]}; {TOO_LARGE}")
+        raise ArgumentValueError(
+            "gap",
+            f"gap is {smallest}, the smallest of {len(gaps)}, which add up to {falls[-1]}; "
+            f"{TOO_LARGE}",
+        )
     return _tidy(given.get("high", given.get("middle", _HIGH) + (falls[-1] / 2.0 if "middle" in given else 0.0)) - falls)
 
 
@@ -205,14 +230,14 @@ def _tidy(means: NDArray[np.float64]) -> NDArray[np.float64]:
 def _number_of_arms(n: object, least: int) -> int:
     number = check_count("n", n, least)
     if number > _MOST_ARMS:
-        raise ValueError(f"n is {number}; it must be at most {_MOST_ARMS}")
+        raise ArgumentValueError("n", f"n is {number}; it must be at most {_MOST_ARMS}")
     return number
 
 
 def _finite(name: str, value: object) -> float:
     number = real(name, value)
     if not math.isfinite(number):
-        raise ValueError(f"{name} is {number}; it must be finite")
+        raise ArgumentValueError(name, f"{name} is {number}; it must be finite")
     if abs(number) > LARGEST:
-        raise ValueError(f"{name} is {number}; {TOO_LARGE}")
+        raise ArgumentValueError(name, f"{name} is {number}; {TOO_LARGE}")
     return number

@@ -15,6 +15,7 @@ from rai_sim.arms.base import Arms
 from rai_sim.arms.bernoulli import Bernoulli
 from rai_sim.support.checks import check_borders, check_number, check_sizes, short
 from rai_sim.support.checks import check_delta as check_delta
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError, Passing, TruthValues
 from rai_sim.support.values import integers
 
 #: The ten means of the paper's table: "printed" in it, and "mirrored", from which its numbers come.
@@ -73,12 +74,19 @@ class Problem:
         object.__setattr__(self, "clusters", clusters)
         object.__setattr__(self, "required", required)
         if not isinstance(self.strict, bool):
-            raise TypeError(f"strict is {short.repr(self.strict)}; it must be True or False")
+            raise ArgumentTypeError(
+                "strict", f"strict is {short.repr(self.strict)}; it must be ", TruthValues()
+            )
         check_sizes(n, clusters, required)
         flaw = self.arms.why_not_sub_gaussian() if self.strict else None
         if flaw is not None:
-            raise ValueError(f"arms are not known to be 1/2-sub-Gaussian, as the guarantees need: {flaw}; "
-                             "rescale the rewards, or pass strict=False to go without the guarantees")
+            raise ArgumentValueError(
+                "arms",
+                f"arms are not known to be 1/2-sub-Gaussian, as the guarantees need: {flaw}; "
+                "rescale the rewards, or ",
+                Passing("strict", False),
+                " to go without the guarantees",
+            )
         check_borders(self.arms.means, clusters, self._order, self._starts, self.arms.means_rounding)
 
     @property
@@ -313,19 +321,26 @@ def table_problem(task: int = 1, instance: str = "mirrored") -> Problem:
     """
     task = check_number("task", task, len(TABLE_REQUIRED), "a row of the table")
     if not isinstance(instance, str) or instance not in TABLE_MEANS:
-        error = ValueError if isinstance(instance, str) else TypeError
-        raise error(f"instance is {short.repr(instance)}; choose {' or '.join(map(repr, TABLE_MEANS))}")
+        error = ArgumentValueError if isinstance(instance, str) else ArgumentTypeError
+        known = " or ".join(map(repr, TABLE_MEANS))
+        raise error("instance", f"instance is {short.repr(instance)}; choose {known}")
     return Problem(Bernoulli(TABLE_MEANS[instance]), TABLE_CLUSTERS, TABLE_REQUIRED[task - 1])
 
 
 def check_arms(arms: Arms) -> int:
     """Return the number of arms."""
     if not isinstance(arms, Arms):
-        raise TypeError(f"arms is {short.repr(arms)} of type {type(arms).__name__}, which has no reward law; "
-                        "wrap them: rai.Bernoulli([...])")
+        raise ArgumentTypeError(
+            "arms",
+            f"arms is {short.repr(arms)} of type {type(arms).__name__}, which has no reward law; "
+            "wrap them: rai.Bernoulli([...])",
+        )
     means = np.asarray(arms.means)
     fine = means.dtype == np.float64 and means.ndim == 1 and np.isfinite(means).all()
     if arms.means_known and not fine:  # of a law from outside; ours have checked theirs
-        raise ValueError(f"arms.means is {short.repr(means)}; means are a one-dimensional array of finite doubles: "
-                         f"mend the law {type(arms).__name__}")
+        raise ArgumentValueError(
+            "arms",
+            f"arms.means is {short.repr(means)}; means are a one-dimensional array of finite "
+            f"doubles: mend the law {type(arms).__name__}",
+        )
     return arms.n_arms

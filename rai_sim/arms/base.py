@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.values import doubles, integers, short, texts
 
 #: The largest magnitude of a reward, a mean or a standard deviation. A sum of 2^62 such pulls stays below 1e69, so that no sum, no square
@@ -92,10 +93,17 @@ class Arms(ABC):
         numbers = None if ids is None else integers("ids", ids, "one integer an arm")
         for name, given in (("names", labels), ("ids", numbers)):
             if given is not None and len(given) != self.n_arms:
-                raise ValueError(f"{name} has {len(given)} entries for {self.n_arms} arms; give one an arm")
+                raise ArgumentValueError(
+                    name,
+                    f"{name} has {len(given)} entries for {self.n_arms} arms; give one an arm",
+                )
         for arm, number in enumerate(numbers or ()):
             if not -(2**63) <= number < 2**63:
-                raise ValueError(f"ids[{arm}] is {short.repr(number)}; an id is kept in 64 bits: give one from -2^63 to 2^63 - 1")
+                raise ArgumentValueError(
+                    "ids",
+                    f"ids[{arm}] is {short.repr(number)}; an id is kept in 64 bits: give one from "
+                    "-2^63 to 2^63 - 1",
+                )
         named = copy.copy(self)
         object.__setattr__(named, "names", labels)
         object.__setattr__(named, "ids", numbers)
@@ -179,12 +187,18 @@ def frozen_array(name: str, value: ArrayLike, dimensions: int) -> NDArray[np.flo
     # Laws that are equal must have the same bytes: no -0.0.
     array = doubles(name, value, words) + 0.0
     if array.ndim != dimensions or array.size == 0:
-        raise ValueError(f"{name} must be {words} with at least one entry; got shape {array.shape}")
+        raise ArgumentValueError(
+            name,
+            f"{name} must be {words} with at least one entry; got shape {array.shape}",
+        )
     if not (abs(array) <= LARGEST).all():
         where = tuple(int(i) for i in np.argwhere(~(abs(array) <= LARGEST))[0])
         entry = f"{name}[{', '.join(map(str, where))}] is {array[where]}"
         if not np.isfinite(array[where]):
-            raise ValueError(f"{entry}; every entry must be a finite number: remove or mend that arm")
-        raise ValueError(f"{entry}; {TOO_LARGE}")
+            raise ArgumentValueError(
+                name,
+                f"{entry}; every entry must be a finite number: remove or mend that arm",
+            )
+        raise ArgumentValueError(name, f"{entry}; {TOO_LARGE}")
     array.setflags(write=False)
     return array

@@ -15,6 +15,7 @@ from rai_sim.engine.jit import gives_words, implements
 from rai_sim.engine.sampling import bernoulli_word, binomial, bits_set, lanes
 from rai_sim.engine.streams import State, uniform
 from rai_sim.engine.vectors import LANES
+from rai_sim.support.errors import ArgumentValueError
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -47,8 +48,11 @@ class Bernoulli(Arms):
         outside = np.flatnonzero((array < 0.0) | (array > 1.0))
         if outside.size:
             arm = int(outside[0])
-            raise ValueError(f"means[{arm}] is {array[arm]}; a Bernoulli mean is a probability in [0, 1]: "
-                             "rescale the means, or use Gaussian or Categorical arms")
+            raise ArgumentValueError(
+                "means",
+                f"means[{arm}] is {array[arm]}; a Bernoulli mean is a probability in [0, 1]: "
+                "rescale the means, or use Gaussian or Categorical arms",
+            )
         object.__setattr__(self, "means", array)
 
     def kernel_law(self) -> BernoulliLaw:

@@ -24,6 +24,7 @@ from rai_sim.engine import law as operations
 from rai_sim.engine.jit import driver, implements, kernel
 from rai_sim.engine.sampling import binomial, bits_set
 from rai_sim.engine.streams import State, next_word, uniform
+from rai_sim.support.errors import ArgumentValueError
 
 #: Probabilities may miss a sum of 1 by this much (rounded tables); they are then divided by their sum.
 _SUM_TOLERANCE = 1e-9
@@ -75,17 +76,33 @@ class Categorical(Arms):
         levels = frozen_array("values", values, 1)
         table = frozen_array("probabilities", probabilities, 2)
         if table.shape[1] != len(levels):
-            raise ValueError(f"probabilities has {table.shape[1]} columns but values has {len(levels)} entries; give one column a value")
+            raise ArgumentValueError(
+                "probabilities",
+                f"probabilities has {table.shape[1]} columns but values has {len(levels)} "
+                "entries; give one column a value",
+            )
         if len(np.unique(levels)) != len(levels):
-            raise ValueError(f"values repeats an entry: {levels.tolist()}; give each value once and add up its probabilities")
+            raise ArgumentValueError(
+                "values",
+                f"values repeats an entry: {levels.tolist()}; give each value once and add up its "
+                "probabilities",
+            )
         if (table < 0.0).any():
             arm, level = (int(i) for i in np.argwhere(table < 0.0)[0])
-            raise ValueError(f"probabilities[{arm}, {level}] is {table[arm, level]}; a probability cannot be negative")
+            raise ArgumentValueError(
+                "probabilities",
+                f"probabilities[{arm}, {level}] is {table[arm, level]}; a probability cannot be "
+                "negative",
+            )
         sums = table.sum(axis=1)
         off = np.flatnonzero(abs(sums - 1.0) > _SUM_TOLERANCE)
         if off.size:
             arm = int(off[0])
-            raise ValueError(f"probabilities[{arm}] sums to {sums[arm]:.12g}, not 1; divide the row by its sum or mend it")
+            raise ArgumentValueError(
+                "probabilities",
+                f"probabilities[{arm}] sums to {sums[arm]:.12g}, not 1; divide the row by its sum "
+                "or mend it",
+            )
         # A row that sums to 1 but for rounding stays as it is: the law can be made again from its own table.
         table = table / np.where(abs(sums - 1.0) > table.shape[1] * 2.0**-52, sums, 1.0)[:, None]
         # Means that are equal on paper must come out equal, so that a tie across a border is noticed: sum exactly, then round once.

@@ -14,6 +14,7 @@ from rai_sim.engine import law as operations
 from rai_sim.engine.jit import implements
 from rai_sim.engine.sampling import normal
 from rai_sim.engine.streams import State
+from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.values import real, short
 
 
@@ -49,10 +50,13 @@ class Gaussian(Arms):
         """Check and freeze the arguments."""
         deviation = real("sd", sd, "a positive number")
         if not 0.0 < deviation < math.inf:
-            raise ValueError(f"sd is {short.repr(sd)}; it must be a positive finite standard deviation, "
-                             "at most 0.5 for the guarantees to hold")
+            raise ArgumentValueError(
+                "sd",
+                f"sd is {short.repr(sd)}; it must be a positive finite standard deviation, at "
+                "most 0.5 for the guarantees to hold",
+            )
         if deviation > LARGEST:
-            raise ValueError(f"sd is {deviation}; {TOO_LARGE}")
+            raise ArgumentValueError("sd", f"sd is {deviation}; {TOO_LARGE}")
         object.__setattr__(self, "means", frozen_array("means", means, 1))
         object.__setattr__(self, "sd", deviation)
 

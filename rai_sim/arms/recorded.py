@@ -13,6 +13,7 @@ from rai_sim.arms.base import Arms, frozen_array
 from rai_sim.engine import law as operations
 from rai_sim.engine.jit import implements
 from rai_sim.engine.streams import State
+from rai_sim.support.errors import ArgumentValueError
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -52,7 +53,11 @@ class Recorded(Arms):
         # From exact sums: rows of the same rewards in another order tie.
         averages = frozen_array("means", [math.fsum(row.tolist()) / row.size for row in table] if means is None else means, 1)
         if len(averages) != len(table):
-            raise ValueError(f"means has {len(averages)} entries but rewards has {len(table)} rows; give one mean an arm")
+            raise ArgumentValueError(
+                "means",
+                f"means has {len(averages)} entries but rewards has {len(table)} rows; give one "
+                "mean an arm",
+            )
         object.__setattr__(self, "rewards", table)
         object.__setattr__(self, "means", averages)
 

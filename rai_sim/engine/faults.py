@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.engine.jit import inlined, kernel
+from rai_sim.support.errors import ArgumentValueError, Named, WordedOverflowError
 from rai_sim.support.limits import MOST_PULLS as MOST_PULLS
 
 #: fault[0] is one of these; fault[1] and fault[2] are an arm and a pull number (1-based) where that says something.
@@ -42,15 +43,20 @@ def raise_fault(fault: NDArray[np.int64]) -> NoReturn:
     if code == STOPPED:
         raise KernelStopped(arm)
     if code == RECORDING_RAN_OUT:
-        raise ValueError(
-            f"rewards: the recording of arm {arm} ran out: pull {pull} was asked for but only {pull - 1} are recorded; "
-            "record more pulls, raise delta, or cap the replications with max_pulls"
+        raise ArgumentValueError(
+            "rewards",
+            f"rewards: the recording of arm {arm} ran out: pull {pull} was asked for but only "
+            f"{pull - 1} are recorded; record more pulls, raise delta, or cap the replications with ",
+            Named("max_pulls"),
         )
     if code == NOT_FINITE:
-        raise ValueError(
+        raise ArgumentValueError(
+            "arms",
             f"arms: the sum of arm {arm}'s rewards is not finite at pull {pull}; "
-            "a law must give finite rewards whose sums stay within the range of doubles: mend or rescale it"
+            "a law must give finite rewards whose sums stay within the range of doubles: mend or rescale it",
         )
-    raise OverflowError(
-        f"a replication would pass {MOST_PULLS} pulls (2^62); the gaps are too small to finish: cap it with max_pulls"
+    raise WordedOverflowError(
+        f"a replication would pass {MOST_PULLS} pulls (2^62); the gaps are too small to finish: "
+        "cap it with ",
+        Named("max_pulls"),
     )

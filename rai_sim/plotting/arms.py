@@ -11,6 +11,7 @@ from rai_sim.plotting.inputs import LEAST_FOR_INTERVAL, NO_INTERVAL, Results, fe
 from rai_sim.plotting.style import axes_or_new, finish, scale_axis
 from rai_sim.simulation.summary import count, student_quantile
 from rai_sim.support.checks import check_count
+from rai_sim.support.errors import ArgumentValueError
 from rai_sim.tracing.trace import arm_pulls
 
 if TYPE_CHECKING:
@@ -60,13 +61,24 @@ def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int 
     chosen = few_cases(results, _CURVES)
     problem = chosen[0][0].experiment.problem
     if any(case.experiment.problem.identity() != problem.identity() for case, _, _ in chosen):
-        raise ValueError("results is of several problems, whose arms differ; choose experiments on one problem, of a study with "
-                         "select(instance=...)")
+        raise ArgumentValueError(
+            "results",
+            "results is of several problems, whose arms differ; choose experiments on one "
+            "problem, of a study with select(instance=...)",
+        )
     if not np.isfinite(problem.bottleneck_gap):
-        raise ValueError("results is of a problem with a single cluster, whose arm gaps are infinite; there is nothing to draw against")
+        raise ArgumentValueError(
+            "results",
+            "results is of a problem with a single cluster, whose arm gaps are infinite; there "
+            "is nothing to draw against",
+        )
     rows = [case.rows() for case, _, _ in chosen]
     if any(result is None for result in rows):
-        raise ValueError("results keeps aggregates only, and not which replications finished; run the study with keep='replications'")
+        raise ArgumentValueError(
+            "results",
+            "results keeps aggregates only, and not which replications finished; run the study "
+            "with keep='replications'",
+        )
     gaps = problem.arm_gaps
     with axes_or_new(ax) as axes:
         shown: list[NDArray[np.float64]] = []

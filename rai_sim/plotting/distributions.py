@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rai_sim.plotting.inputs import Results, few_cases
 from rai_sim.plotting.style import Look, axes_or_new, finish, scale_axis
+from rai_sim.support.errors import ArgumentValueError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +55,7 @@ def distribution(results: Results, ax: Axes | None = None, *, kind: str = "ecdf"
     'share of replications'
     """
     if kind not in ("ecdf", "histogram"):
-        raise ValueError(f"kind is {kind!r}; choose 'ecdf' or 'histogram'")
+        raise ArgumentValueError("kind", f"kind is {kind!r}; choose 'ecdf' or 'histogram'")
     curves = [Curve(label, look, *case.distribution(), case.replications) for case, label, look in few_cases(results, _CURVES)]
     with axes_or_new(ax) as axes:
         scale_axis(axes, "x", np.concatenate([curve.values for curve in curves]), factor=5.0, whole=True)

@@ -15,6 +15,7 @@ from rai_sim.plotting.style import Look, looks, plain, short_label
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.result import Result
 from rai_sim.simulation.summary import upper_bound
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError, Named
 
 if TYPE_CHECKING:
     import polars as pl
@@ -129,7 +130,9 @@ def cases_of(results: Results, summary: pl.DataFrame | None = None) -> list[Case
     """
     cases = [case for case in _all_cases(results, summary) if case.finished]
     if not cases:
-        raise ValueError("results has no finished replication; raise max_pulls")
+        raise ArgumentValueError(
+            "results", "results has no finished replication; raise ", Named("max_pulls")
+        )
     return cases
 
 
@@ -137,7 +140,10 @@ def few_cases(results: Results, most: int) -> list[tuple[Case, str, Look]]:
     """Return `cases_of`, each with a label that tells it from the others and a look; refuse more than a figure shows."""
     cases = cases_of(results)
     if len(cases) > most:
-        raise ValueError(f"results holds {len(cases)} experiments; a figure shows at most {most}: {SELECT}")
+        raise ArgumentValueError(
+            "results",
+            f"results holds {len(cases)} experiments; a figure shows at most {most}: {SELECT}",
+        )
     labels = labels_of(cases)
     # An algorithm keeps its look in all figures, unless it is there twice.
     keys = [case.label for case in cases] if len({case.label for case in cases}) == len(cases) else labels
@@ -152,7 +158,10 @@ def _all_cases(results: Results, summary: pl.DataFrame | None) -> list[Case]:
     if _is_study(results):
         found = list(_cases_of_study(results, summary))
         if not sum(case.replications for case in found):
-            raise ValueError(f"results has no replication in {results.folder}; run the study first")
+            raise ArgumentValueError(
+                "results",
+                f"results has no replication in {results.folder}; run the study first",
+            )
         return found
     labelled: list[tuple[str, Result | Case]]
     if isinstance(results, Mapping):
@@ -160,9 +169,9 @@ def _all_cases(results: Results, summary: pl.DataFrame | None) -> list[Case]:
     elif isinstance(results, Sequence) and not isinstance(results, str):
         labelled = [("", result) for result in results]
     else:
-        raise TypeError(f"results is of type {type(results).__name__}; {remedy}")
+        raise ArgumentTypeError("results", f"results is of type {type(results).__name__}; {remedy}")
     if not labelled:
-        raise ValueError(f"results is empty; {remedy}")
+        raise ArgumentValueError("results", f"results is empty; {remedy}")
     cases = []
     for label, result in labelled:
         if isinstance(result, Result):
@@ -170,7 +179,10 @@ def _all_cases(results: Results, summary: pl.DataFrame | None) -> list[Case]:
         elif isinstance(result, Case):
             cases.append(result)
         else:
-            raise TypeError(f"results holds something of type {type(result).__name__}; {remedy}")
+            raise ArgumentTypeError(
+                "results",
+                f"results holds something of type {type(result).__name__}; {remedy}",
+            )
     return cases
 
 

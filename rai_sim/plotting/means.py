@@ -11,6 +11,7 @@ import numpy as np
 from rai_sim import bounds as theory
 from rai_sim.plotting.inputs import NO_INTERVAL, SELECT, Case, Results, cases_of, setting_words
 from rai_sim.plotting.style import Look, axes_or_new, finish, looks_of_lines, plain, scale_axis
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +61,7 @@ def mean_pulls(results: Results, ax: Axes | None = None, *, against: str = "delt
     'mean pulls'
     """
     if not isinstance(bounds, bool):
-        raise TypeError(f"bounds is {bounds!r}; it must be True or False")
+        raise ArgumentTypeError("bounds", f"bounds is {bounds!r}; it must be True or False")
     cases = cases_of(results)
     lines = _lines(cases, against)
     with axes_or_new(ax) as axes:
@@ -89,7 +90,11 @@ def abscissa(case: Case, against: str) -> float:
         return e.delta
     if against == "gap":
         if not math.isfinite(e.problem.bottleneck_gap):
-            raise ValueError("against is 'gap', but a problem of a single cluster has an infinite one; leave it out")
+            raise ArgumentValueError(
+                "against",
+                "against is 'gap', but a problem of a single cluster has an infinite one; leave "
+                "it out",
+            )
         return e.problem.bottleneck_gap
     if against == "n":
         return float(e.problem.n_arms)
@@ -97,8 +102,11 @@ def abscissa(case: Case, against: str) -> float:
     if value is None or not _is_number(value):
         known = sorted(name for name, given in case.parameters.items() if _is_number(given))
         where = f"instance {case.instance!r}" if case.instance else "a result"
-        raise ValueError(f"against is {against!r}, which {where} has no number for; choose 'delta', 'n', 'gap'"
-                         + (f" or a parameter: {', '.join(known)}" if known else ""))
+        raise ArgumentValueError(
+            "against",
+            f"against is {against!r}, which {where} has no number for; choose 'delta', 'n', 'gap'",
+            f" or a parameter: {', '.join(known)}" if known else "",
+        )
     return float(value)
 
 
@@ -113,10 +121,18 @@ def _lines(cases: Sequence[Case], against: str) -> dict[str, list[Case]]:
         line = lines.setdefault(", ".join([case.label, *words]), {})
         x = abscissa(case, against)
         if x in line:
-            raise ValueError(f"results has two experiments of {case.label} at {against} = {x:g}; {SELECT}, or another `against`")
+            raise ArgumentValueError(
+                "results",
+                f"results has two experiments of {case.label} at {against} = {x:g}; {SELECT}, or "
+                "another `against`",
+            )
         line[x] = case
     if len(lines) > _LINES:
-        raise ValueError(f"results makes {len(lines)} lines against {against!r}; a figure shows at most {_LINES}: {SELECT}")
+        raise ArgumentValueError(
+            "results",
+            f"results makes {len(lines)} lines against {against!r}; a figure shows at most "
+            f"{_LINES}: {SELECT}",
+        )
     return {label: list(line.values()) for label, line in lines.items()}
 
 

@@ -14,6 +14,7 @@ from rai_sim.plotting.inputs import LEAST_FOR_INTERVAL, NO_INTERVAL, SELECT, Cas
 from rai_sim.plotting.style import SIZE, Look, axes_or_new, finish, looks, plain
 from rai_sim.plotting.ticks import set_ticks
 from rai_sim.simulation.comparison import Ratio, common_replications, paired_ratio, ratio_of_means
+from rai_sim.support.errors import ArgumentValueError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,13 +64,24 @@ def ratios(results: Results, ax: Axes | None = None, *, baseline: str | None = N
     cases = [case for case in cases_of(results) if case.finished > 1]
     labels = list(dict.fromkeys(case.label for case in cases))
     if baseline is not None and baseline not in labels:
-        raise ValueError(f"baseline is {baseline!r}; choose one of {', '.join(map(repr, labels))}")
+        raise ArgumentValueError(
+            "baseline",
+            f"baseline is {baseline!r}; choose one of {', '.join(map(repr, labels))}",
+        )
     base = baseline if baseline is not None else labels[0] if labels else ""
     rows = _rows(cases, base)
     if not rows:
-        raise ValueError("results has nothing to compare; it needs two algorithms on one instance and delta with two finished replications")
+        raise ArgumentValueError(
+            "results",
+            "results has nothing to compare; it needs two algorithms on one instance and delta "
+            "with two finished replications",
+        )
     if len(rows) > MOST_ROWS:
-        raise ValueError(f"results makes {len(rows)} rows, an instance and delta each; a figure shows at most {MOST_ROWS}: {SELECT}")
+        raise ArgumentValueError(
+            "results",
+            f"results makes {len(rows)} rows, an instance and delta each; a figure shows at most "
+            f"{MOST_ROWS}: {SELECT}",
+        )
     found = [[(case, _ratio(case, other), bool(case.note or other.note)) for case, other in row.pairs] for row in rows]
     chosen, compared = looks(labels), [label for label in labels if any(case.label == label for row in rows for case, _ in row.pairs)]
     with axes_or_new(ax, size_for(cases, base)) as axes:

@@ -101,7 +101,7 @@ def short_label(algorithm: Algorithm) -> str:
     >>> short_label(rai.Vanilla()), short_label(rai.Vanilla(merging=False))
     ('Vanilla', 'Vanilla (merging=False)')
     """
-    options = [f"{f.name}={getattr(algorithm, f.name)}" for f in fields(algorithm)  # type: ignore[arg-type]  # all are dataclasses
+    options = [f"{f.name}={getattr(algorithm, f.name)!r}" for f in fields(algorithm)  # type: ignore[arg-type]  # all are dataclasses
                if getattr(algorithm, f.name) != f.default]
     return type(algorithm).__name__ + (f" ({', '.join(options)})" if options else "")
 

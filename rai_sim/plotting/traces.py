@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rai_sim.plotting.style import axes_or_new, cluster_look, finish, height_of, plain, short_label
 from rai_sim.plotting.ticks import set_ticks
 from rai_sim.support.checks import check_count
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError, Named
 from rai_sim.tracing.events import Event
 from rai_sim.tracing.trace import Trace
 
@@ -64,10 +65,19 @@ def trace(trace: Trace, ax: Axes | None = None, *, most_arms: int = 40) -> Axes:
     'pulls of all arms'
     """
     if not isinstance(trace, Trace):
-        raise TypeError(f"trace is of type {type(trace).__name__}; make one with rai.trace(problem, algorithm, delta, seed, replication)")
+        raise ArgumentTypeError(
+            "trace",
+            f"trace is of type {type(trace).__name__}; make one with rai.trace(problem, "
+            "algorithm, delta, seed, replication)",
+        )
     if not len(trace.rounds):
-        raise ValueError(f"trace has no state to draw: the run stopped at max_pulls = {trace.result.experiment.max_pulls}, before a check; "
-                         "raise max_pulls")
+        raise ArgumentValueError(
+            "trace",
+            "trace has no state to draw: the run stopped at ",
+            Named("max_pulls"),
+            f" = {trace.result.experiment.max_pulls}, before a check; raise ",
+            Named("max_pulls"),
+        )
     most = check_count("most_arms", most_arms, 1)
     with axes_or_new(ax, SIZE) as axes:
         return _Drawing(trace, axes, most).draw()

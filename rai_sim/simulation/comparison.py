@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rai_sim.simulation.result import Result
 from rai_sim.simulation.summary import student_quantile
+from rai_sim.support.errors import ArgumentValueError
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,11 @@ def paired_ratio(one: Result, other: Result) -> Ratio:
     a, b = _pairs(one, other)
     x, y, n = one.pulls[a].astype(np.float64), other.pulls[b].astype(np.float64), len(a)
     if n < 2:
-        raise ValueError(f"results have {n} finished replications in common; simulate at least two with the same indices")
+        raise ArgumentValueError(
+            "results",
+            f"results have {n} finished replications in common; simulate at least two with the "
+            "same indices",
+        )
     # The logarithm of a mean moves by the relative error: pairs of x / mean - y / mean have its variance, covariance included.
     spread = float(np.std(x / x.mean() - y / y.mean(), ddof=1)) / math.sqrt(n)
     return _ratio(float(x.mean() / y.mean()), spread, n, "paired")

@@ -16,6 +16,7 @@ from rai_sim.simulation.experiment import Experiment as Experiment
 from rai_sim.simulation.summary import Summary as Summary
 from rai_sim.simulation.summary import outputs_by_cluster, summarise
 from rai_sim.support.checks import short
+from rai_sim.support.errors import ArgumentValueError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -98,8 +99,11 @@ class Result:
             width = (sum(self.problem.required),) if name == "representatives" else ()
             shape = (replications, *width)
             if array.shape != shape:
-                raise ValueError(f"{name} has shape {array.shape} but ranges={_few(ranges)} need {shape}; "
-                                 "give one row a replication")
+                raise ArgumentValueError(
+                    name,
+                    f"{name} has shape {array.shape} but ranges={_few(ranges)} need {shape}; give "
+                    "one row a replication",
+                )
             array.setflags(write=False)
             object.__setattr__(self, name, array)
 
@@ -164,7 +168,7 @@ class Result:
         """
         parts = list(results)
         if not parts:
-            raise ValueError("results is empty; merge at least one result")
+            raise ArgumentValueError("results", "results is empty; merge at least one result")
         for part in parts[1:]:
             _refuse_other_experiment(parts[0].experiment, part.experiment)
         pieces: list[tuple[int, int, Result, int]] = []
@@ -177,8 +181,11 @@ class Result:
         for (_, stop, _, _), (start, next_stop, _, _) in pairwise(pieces):
             if start < stop:
                 last = min(stop, next_stop) - 1
-                raise ValueError(f"cannot merge: replications {start} to {last} are in two results; "
-                                 "simulate disjoint ranges with first_replication")
+                raise ArgumentValueError(
+                    "results",
+                    f"cannot merge: replications {start} to {last} are in two results; simulate "
+                    "disjoint ranges with first_replication",
+                )
         ranges = tuple((start, stop) for start, stop, _, _ in pieces)
 
         def column(name: str) -> NDArray[Any]:
@@ -291,14 +298,17 @@ def _join(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     for start, stop in ranges:
         start, stop = int(start), int(stop)
         if not 0 <= start < stop or (joined and start < joined[-1][1]):
-            raise ValueError(f"ranges holds ({start}, {stop}) in {_few(ranges)}; "
-                             "give ascending, disjoint, non-empty ranges (start, stop)")
+            raise ArgumentValueError(
+                "ranges",
+                f"ranges holds ({start}, {stop}) in {_few(ranges)}; give ascending, disjoint, "
+                "non-empty ranges (start, stop)",
+            )
         if joined and start == joined[-1][1]:
             joined[-1] = (joined[-1][0], stop)
         else:
             joined.append((start, stop))
     if not joined:
-        raise ValueError("ranges is empty; a result has at least one replication")
+        raise ArgumentValueError("ranges", "ranges is empty; a result has at least one replication")
     return tuple(joined)
 
 
@@ -313,5 +323,8 @@ def _refuse_other_experiment(one: Experiment, other: Experiment) -> None:
     # Problems are too long to print; for the rest the two values say what to mend.
     words = [name if name == "problem" else f"{name} ({getattr(one, name)} and {getattr(other, name)})"
              for name in different]
-    raise ValueError(f"cannot merge results of different experiments: they differ in {', '.join(words)}; "
-                     "merge only replications of one experiment")
+    raise ArgumentValueError(
+        "results",
+        f"cannot merge results of different experiments: they differ in {', '.join(words)}; "
+        "merge only replications of one experiment",
+    )

@@ -22,6 +22,7 @@ from rai_sim.simulation.progress import Bar
 from rai_sim.simulation.result import Experiment, Result
 from rai_sim.simulation.workers import block_for, effective_workers, run_into, share_memory, spread
 from rai_sim.support.checks import check_count, check_progress, check_seed, check_workers
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import real
 
 #: A block takes about this long, so that Ctrl-C is answered promptly and progress moves; it is far longer than a block's overhead.
@@ -159,10 +160,17 @@ def checked_experiment(
     1000
     """
     if not isinstance(problem, Problem):
-        raise TypeError(f"problem must be a Problem; got {problem!r}: build one with rai.Problem(arms, clusters, required)")
+        raise ArgumentTypeError(
+            "problem",
+            f"problem must be a Problem; got {problem!r}: build one with rai.Problem(arms, "
+            "clusters, required)",
+        )
     if not isinstance(algorithm, Algorithm):
-        raise TypeError(f"algorithm must be an algorithm such as rai.Vanilla(); got {algorithm!r}"
-                        + (": add parentheses" if isinstance(algorithm, type) else ""))
+        raise ArgumentTypeError(
+            "algorithm",
+            f"algorithm must be an algorithm such as rai.Vanilla(); got {algorithm!r}",
+            ": add parentheses" if isinstance(algorithm, type) else "",
+        )
     return Experiment(
         problem, algorithm, _check_delta(delta), check_seed(seed), _check_skip_error(skip_error),
         None if max_pulls is None else check_count("max_pulls", max_pulls, 1),
@@ -300,12 +308,20 @@ def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
 def _check_delta(delta: float) -> float:
     probability = check_delta(delta)
     if probability < _SMALLEST_DELTA:
-        raise ValueError(f"delta is {probability}; below {_SMALLEST_DELTA} the confidence radii overflow: take a larger one")
+        raise ArgumentValueError(
+            "delta",
+            f"delta is {probability}; below {_SMALLEST_DELTA} the confidence radii overflow: take "
+            "a larger one",
+        )
     return probability
 
 
 def _check_skip_error(value: object) -> float:
     number = real("skip_error", value) + 0.0  # not -0.0: equal values must be one experiment
     if not 0.0 <= number <= _MOST_SKIP_ERROR:
-        raise ValueError(f"skip_error is {number}; it must lie between 0 (skip only what is certain) and {_MOST_SKIP_ERROR}")
+        raise ArgumentValueError(
+            "skip_error",
+            f"skip_error is {number}; it must lie between 0 (skip only what is certain) and "
+            f"{_MOST_SKIP_ERROR}",
+        )
     return number

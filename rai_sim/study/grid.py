@@ -25,6 +25,7 @@ from rai_sim.study.stored import why_not_run
 from rai_sim.study.task import Task
 from rai_sim.support import html_tables
 from rai_sim.support.checks import check_count, check_progress, check_workers
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import real, short
 
 #: Replications of a task if neither their number nor a precision is given, and the most a precision may take.
@@ -94,17 +95,31 @@ class Study:
         """Check everything."""
         object.__setattr__(self, "tasks", tuple(self.tasks))
         if not self.tasks:
-            raise ValueError("tasks is empty; a study has at least one instance, one algorithm and one delta")
+            raise ArgumentValueError(
+                "tasks",
+                "tasks is empty; a study has at least one instance, one algorithm and one delta",
+            )
         for task in self.tasks:
             if not isinstance(task, Task):
-                raise TypeError(f"tasks holds {task!r}; every entry must be a Task: Study.grid makes them")
+                raise ArgumentTypeError(
+                    "tasks",
+                    f"tasks holds {task!r}; every entry must be a Task: Study.grid makes them",
+                )
         seen: dict[str, Task] = {}
         for task in self.tasks:
             if task.key in seen:
-                raise ValueError(f"tasks holds the same task twice, as {seen[task.key].label!r} and as {task.label!r}; leave one out")
+                raise ArgumentValueError(
+                    "tasks",
+                    f"tasks holds the same task twice, as {seen[task.key].label!r} and as "
+                    f"{task.label!r}; leave one out",
+                )
             seen[task.key] = task
         if self.replications is not None and self.precision is not None:
-            raise ValueError(f"precision is {self.precision} and replications is {self.replications}; give one of the two")
+            raise ArgumentValueError(
+                "precision",
+                f"precision is {self.precision} and replications is {self.replications}; give one "
+                "of the two",
+            )
         if self.precision is None:
             n = _REPLICATIONS if self.replications is None else check_count("replications", self.replications, 1)
             object.__setattr__(self, "replications", n)
@@ -112,7 +127,10 @@ class Study:
             object.__setattr__(self, "precision", _check_precision(self.precision))
         object.__setattr__(self, "most_replications", check_count("most_replications", self.most_replications, 2))
         if self.keep not in KEEPS:
-            raise ValueError(f"keep is {self.keep!r}; choose one of {', '.join(map(repr, KEEPS))}")
+            raise ArgumentValueError(
+                "keep",
+                f"keep is {self.keep!r}; choose one of {', '.join(map(repr, KEEPS))}",
+            )
 
     def __repr__(self) -> str:
         """Return how many tasks of what, and how many replications of each, in one line."""
@@ -169,7 +187,10 @@ class Study:
         """
         named = instances if isinstance(instances, Mapping) else _named(instances)
         if seed is None:
-            raise TypeError("seed is None; a study is resumed by its seed: give a non-negative integer")
+            raise ArgumentTypeError(
+                "seed",
+                "seed is None; a study is resumed by its seed: give a non-negative integer",
+            )
         chosen, levels = list(algorithms), list(deltas)
         tasks = [
             Task(name, checked_experiment(problem, algorithm, delta, seed, skip_error, max_pulls))
@@ -337,6 +358,9 @@ def _named(problems: Iterable[Problem]) -> dict[str, Problem]:
 def _check_precision(value: object) -> float:
     share = real("precision", value)
     if not _LEAST_PRECISION <= share < 1.0:
-        raise ValueError(f"precision is {short.repr(value)}; it is a share of the mean between "
-                         f"{_LEAST_PRECISION} and 1, such as 0.01 for 1 %")
+        raise ArgumentValueError(
+            "precision",
+            f"precision is {short.repr(value)}; it is a share of the mean between "
+            f"{_LEAST_PRECISION} and 1, such as 0.01 for 1 %",
+        )
     return share

@@ -31,6 +31,7 @@ from rai_sim.study.task import Task
 from rai_sim.study.verify import Verification, verify
 from rai_sim.support import html_tables
 from rai_sim.support.checks import check_count, check_seed, check_workers
+from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.forks import refuse_forked_polars
 
 if TYPE_CHECKING:
@@ -342,7 +343,11 @@ class StudyResults:
         """
         rows = self.rows().filter(pl.col("task") == task.key).sort("replication").collect()
         if not len(rows):
-            raise ValueError(f"task is {task.label}, of which {self.folder} has no replication; run the study first")
+            raise ArgumentValueError(
+                "task",
+                f"task is {task.label}, of which {self.folder} has no replication; run the study "
+                "first",
+            )
         index = rows["replication"].to_numpy()
         breaks = np.flatnonzero(np.diff(index) != 1) + 1
         ranges = [(int(part[0]), int(part[-1]) + 1) for part in np.split(index, breaks)]

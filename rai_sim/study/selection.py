@@ -11,6 +11,7 @@ from typing import Any
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.study.task import Task
 from rai_sim.support.checks import check_delta, short
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 
 #: A message lists so many of the values that there are.
 _MOST_LISTED = 12
@@ -42,7 +43,10 @@ def select_tasks(tasks: Sequence[Task], instance: Any = None, algorithm: Any = N
         for value, test in zip(values, tests, strict=True):
             if not any(map(test, tasks)):
                 there = dict.fromkeys(_WORDS[name](task) for task in tasks)
-                raise ValueError(f"{name} is {value!r}, which no task has; there are {_some(list(there))}")
+                raise ArgumentValueError(
+                    name,
+                    f"{name} is {value!r}, which no task has; there are {_some(list(there))}",
+                )
         matches.append((name, values, tests))
     found = tuple(task for task in tasks if all(any(test(task) for test in tests) for _, _, tests in matches))
     if not found:
@@ -64,13 +68,17 @@ def _listed(name: str, given: Any) -> list[Any]:
         return [given]
     values = list(given)
     if not values:
-        raise ValueError(f"{name} is empty; give at least one value, or None for all")
+        raise ArgumentValueError(name, f"{name} is empty; give at least one value, or None for all")
     return values
 
 
 def _instance(value: Any, tasks: Sequence[Task]) -> Callable[[Task], bool]:
     if not isinstance(value, str):
-        raise TypeError(f"instance is {short.repr(value)}; give an instance's name, in which * and ? stand for any text and letter")
+        raise ArgumentTypeError(
+            "instance",
+            f"instance is {short.repr(value)}; give an instance's name, in which * and ? stand "
+            "for any text and letter",
+        )
     if any(task.instance == value for task in tasks):  # as it stands: names may hold what a pattern reads as its own
         return lambda task: task.instance == value
     return lambda task: fnmatchcase(task.instance, value)
@@ -80,7 +88,11 @@ def _algorithm(value: Any, tasks: Sequence[Task]) -> Callable[[Task], bool]:
     if isinstance(value, Algorithm):
         return lambda task: task.experiment.algorithm == value
     if not isinstance(value, str):
-        raise TypeError(f"algorithm is {short.repr(value)}; give an algorithm such as rai_sim.Vanilla(), or its name such as 'vanilla'")
+        raise ArgumentTypeError(
+            "algorithm",
+            f"algorithm is {short.repr(value)}; give an algorithm such as rai_sim.Vanilla(), or "
+            "its name such as 'vanilla'",
+        )
     wanted = _bare(value)
 
     def matches(task: Task) -> bool:

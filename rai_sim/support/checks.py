@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError, OrNone
 from rai_sim.support.limits import MOST_PULLS
 from rai_sim.support.values import integer, is_integer_type, real, written_whole
 from rai_sim.support.values import short as short
@@ -38,9 +39,9 @@ def check_delta(delta: float) -> float:
     try:
         probability = real("delta", delta)
     except TypeError:
-        raise TypeError(f"delta is {short.repr(delta)}; {remedy}") from None
+        raise ArgumentTypeError("delta", f"delta is {short.repr(delta)}; {remedy}") from None
     if not 0.0 < probability < 1.0:
-        raise ValueError(f"delta is {short.repr(delta)}; {remedy}")
+        raise ArgumentValueError("delta", f"delta is {short.repr(delta)}; {remedy}")
     return probability
 
 
@@ -49,27 +50,46 @@ def check_sizes(n: int, clusters: tuple[int, ...], required: tuple[int, ...]) ->
     c, r = f"clusters={short.repr(clusters)}", f"required={short.repr(required)}"
     for i, size in enumerate(clusters):
         if size < 1:
-            raise ValueError(f"clusters[{i}] is {size} in {c}; a cluster has at least one arm: leave it out")
+            raise ArgumentValueError(
+                "clusters",
+                f"clusters[{i}] is {size} in {c}; a cluster has at least one arm: leave it out",
+            )
     if sum(clusters) != n:
-        raise ValueError(f"{c} add up to {sum(clusters)} but arms has {n}; give sizes that add up to {n}")
+        raise ArgumentValueError(
+            "clusters",
+            f"{c} add up to {sum(clusters)} but arms has {n}; give sizes that add up to {n}",
+        )
     if len(required) != len(clusters):
-        raise ValueError(f"{r} has length {len(required)} but {c} has length {len(clusters)}; "
-                         "give one number a cluster")
+        raise ArgumentValueError(
+            "required",
+            f"{r} has length {len(required)} but {c} has length {len(clusters)}; give one number "
+            "a cluster",
+        )
     for i, (wanted, size) in enumerate(zip(required, clusters, strict=True)):
         if not 0 <= wanted <= size:
-            raise ValueError(f"required[{i}] is {wanted} in {r} but clusters[{i}] is {size}; "
-                             f"ask for 0 to {size} of its arms")
+            raise ArgumentValueError(
+                "required",
+                f"required[{i}] is {wanted} in {r} but clusters[{i}] is {size}; ask for 0 to "
+                f"{size} of its arms",
+            )
     if not any(required):
-        raise ValueError(f"{r} asks for no arm; ask for at least one representative of some cluster")
+        raise ArgumentValueError(
+            "required",
+            f"{r} asks for no arm; ask for at least one representative of some cluster",
+        )
 
 
 def check_number(name: str, value: int, largest: int, what: str) -> int:
     """Return an integer between 1 and `largest`."""
     remedy = f"it must be an integer from 1 to {largest}, {what}"
     if not is_integer_type(type(value)):
-        raise TypeError(f"{name} is {short.repr(value)} of type {type(value).__name__}{written_whole(value)}; {remedy}")
+        raise ArgumentTypeError(
+            name,
+            f"{name} is {short.repr(value)} of type {type(value).__name__}{written_whole(value)}; "
+            f"{remedy}",
+        )
     if not 1 <= value <= largest:
-        raise ValueError(f"{name} is {short.repr(value)}; {remedy}")
+        raise ArgumentValueError(name, f"{name} is {short.repr(value)}; {remedy}")
     return int(value)
 
 
@@ -82,16 +102,22 @@ def check_borders(means: NDArray[np.float64], clusters: tuple[int, ...], order: 
     if tied.size:
         i = int(tied[0]) + 1
         above, below = (int(arm) for arm in order[starts[i] - 1 : starts[i] + 1])
-        raise ValueError(f"clusters={short.repr(clusters)} are undefined: arms {above} and {below} tie "
-                         f"at mean {means[above]} across the border between clusters {i} and {i + 1}; "
-                         "make the means differ, or choose sizes that keep both arms in one cluster")
+        raise ArgumentValueError(
+            "clusters",
+            f"clusters={short.repr(clusters)} are undefined: arms {above} and {below} tie at mean "
+            f"{means[above]} across the border between clusters {i} and {i + 1}; make the means "
+            "differ, or choose sizes that keep both arms in one cluster",
+        )
 
 
 def check_count(name: str, value: object, least: int) -> int:
     """Return an integer from `least` to 2^62, or raise TypeError or ValueError."""
     number = integer(name, value)
     if not least <= number <= MOST_PULLS:
-        raise ValueError(f"{name} is {short.repr(number)}; it must be at least {least} and at most 2^62")
+        raise ArgumentValueError(
+            name,
+            f"{name} is {short.repr(number)}; it must be at least {least} and at most 2^62",
+        )
     return number
 
 
@@ -103,9 +129,16 @@ def check_seed(seed: object) -> int:
         return entropy
     number = integer("seed", seed)
     if number < 0:
-        raise ValueError(f"seed is {short.repr(number)}; it must be a non-negative integer, or None to draw one")
+        raise ArgumentValueError(
+            "seed",
+            f"seed is {short.repr(number)}; it must be a non-negative integer",
+            OrNone(", or None to draw one"),
+        )
     if number >= LARGEST_SEED:
-        raise ValueError(f"seed is {short.repr(number)}; it must be below 2^2048: take a smaller one")
+        raise ArgumentValueError(
+            "seed",
+            f"seed is {short.repr(number)}; it must be below 2^2048: take a smaller one",
+        )
     return number
 
 
@@ -115,14 +148,25 @@ def check_workers(n_jobs: int | None) -> int | None:
         return None
     workers = integer("n_jobs", n_jobs)
     if workers == 0:
-        raise ValueError("n_jobs is 0; give the number of workers, -1 for every core, or None for joblib's configuration")
+        raise ArgumentValueError(
+            "n_jobs",
+            "n_jobs is 0; give the number of workers, -1 for every core",
+            OrNone(", or None for joblib's configuration"),
+        )
     if abs(workers) >= 1 << 31:
-        raise ValueError(f"n_jobs is {short.repr(workers)}; there are not so many workers: give -1 for every core")
+        raise ArgumentValueError(
+            "n_jobs",
+            f"n_jobs is {short.repr(workers)}; there are not so many workers: give -1 for every "
+            "core",
+        )
     return workers
 
 
 def check_progress(progress: bool | None) -> bool | None:
     """Return `progress`, or raise what `simulate` raises."""
     if not (progress is None or isinstance(progress, bool)):
-        raise TypeError(f"progress must be True, False or None; got {progress!r}")
+        raise ArgumentTypeError(
+            "progress",
+            f"progress must be True, False or None; got {progress!r}",
+        )
     return progress

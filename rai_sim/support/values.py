@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
+
 #: What stands for a sequence of bytes or characters, not of numbers or texts.
 _TEXTS = (str, bytes, bytearray)
 #: Numbers of the kinds that doubles stand for: truth values, integers, floats.
@@ -71,7 +73,7 @@ def real(name: str, value: object, what: str = "a number") -> float:
     (0.25, 0.5, inf)
     """
     if not _is_real_type(type(value)) or isinstance(value, bool):
-        raise TypeError(f"{name} must be {what}; got {short.repr(value)}")
+        raise ArgumentTypeError(name, f"{name} must be {what}; got {short.repr(value)}")
     number: Any = value
     try:
         with np.errstate(over="ignore"):
@@ -91,11 +93,14 @@ def integer(name: str, value: object) -> int:
     7
     """
     if isinstance(value, bool | np.bool_) or is_masked(value):
-        raise TypeError(f"{name} must be an integer; got {short.repr(value)}")
+        raise ArgumentTypeError(name, f"{name} must be an integer; got {short.repr(value)}")
     try:
         return int(operator.index(value))  # type: ignore[arg-type]  # what is no integer raises
     except TypeError:
-        raise TypeError(f"{name} must be an integer; got {short.repr(value)}{written_whole(value)}") from None
+        raise ArgumentTypeError(
+            name,
+            f"{name} must be an integer; got {short.repr(value)}{written_whole(value)}",
+        ) from None
 
 
 def written_whole(value: object) -> str:
@@ -126,15 +131,25 @@ def integers(name: str, value: object, each: str = "one integer a cluster, such 
     if not isinstance(value, Sequence | np.ndarray) and hasattr(value, "__array__"):
         value = np.asarray(value)  # a column of a frame
     if is_masked(value):
-        raise TypeError(f"{name} is {short.repr(value)}, which holds a masked entry; leave it out or fill it in")
+        raise ArgumentTypeError(
+            name,
+            f"{name} is {short.repr(value)}, which holds a masked entry; leave it out or fill it "
+            "in",
+        )
     items: Any = value.tolist() if isinstance(value, np.ndarray) and value.ndim and value.dtype.kind not in "mM" else value
     if not isinstance(items, Sequence) or isinstance(items, _TEXTS):
-        raise TypeError(f"{name} is {short.repr(value)}; it must be a sequence with {each}")
+        raise ArgumentTypeError(
+            name,
+            f"{name} is {short.repr(value)}; it must be a sequence with {each}",
+        )
     wrong = {kind for kind in set(map(type, items)) if not is_integer_type(kind)}
     if wrong:
         i = next(i for i, item in enumerate(items) if type(item) in wrong)
-        raise TypeError(f"{name}[{i}] is {short.repr(items[i])} of type {type(items[i]).__name__} in "
-                        f"{name}={short.repr(value)}{written_whole(items[i])}; give integers: {each}")
+        raise ArgumentTypeError(
+            name,
+            f"{name}[{i}] is {short.repr(items[i])} of type {type(items[i]).__name__} in "
+            f"{name}={short.repr(value)}{written_whole(items[i])}; give integers: {each}",
+        )
     return tuple(map(int, items))
 
 
@@ -154,15 +169,25 @@ def texts(name: str, value: Iterable[str]) -> tuple[str, ...]:
     ('A', 'B')
     """
     if isinstance(value, (*_TEXTS, Mapping, Set)) or not isinstance(value, Iterable):
-        raise TypeError(f"{name} is {short.repr(value)}; it must be a sequence of texts")
+        raise ArgumentTypeError(
+            name,
+            f"{name} is {short.repr(value)}; it must be a sequence of texts",
+        )
     items = tuple(value)
     for i, item in enumerate(items):
         if not isinstance(item, str):
-            raise TypeError(f"{name} holds {short.repr(item)}; every entry must be a text: see {name}[{i}]")
+            raise ArgumentTypeError(
+                name,
+                f"{name} holds {short.repr(item)}; every entry must be a text: see {name}[{i}]",
+            )
     plain = tuple(str.__str__(item) for item in items)
     for i, item in enumerate(plain):
         if not _storable(item):
-            raise ValueError(f"{name}[{i}] is {item!a}, which holds half of a surrogate pair; no file can hold that: mend the text")
+            raise ArgumentValueError(
+                name,
+                f"{name}[{i}] is {item!a}, which holds half of a surrogate pair; no file can hold "
+                "that: mend the text",
+            )
     return plain
 
 
@@ -211,21 +236,34 @@ def doubles(name: str, value: object, words: str) -> NDArray[np.float64]:
         where = ""
         if isinstance(value, np.ma.MaskedArray):
             where = f"[{', '.join(map(str, np.argwhere(np.ma.getmaskarray(value))[0]))}]"
-        raise ValueError(f"{name}{where} is masked; every entry must be a number: leave out that arm or fill it in")
+        raise ArgumentValueError(
+            name,
+            f"{name}{where} is masked; every entry must be a number: leave out that arm or fill "
+            "it in",
+        )
     try:
         given = np.asarray(value)
     except ValueError:
-        raise ValueError(f"{name} must be {words}; its rows differ in length: give each as many") from None
+        raise ArgumentValueError(
+            name,
+            f"{name} must be {words}; its rows differ in length: give each as many",
+        ) from None
     try:
         if isinstance(value, _TEXTS) or not (given.dtype.kind in _REAL_KINDS or (given.dtype.kind == "O" and _all_real(given))):
             raise TypeError  # texts, complex numbers and dates would be converted silently
         with np.errstate(over="ignore"):
             return np.array(given, dtype=np.float64, order="C")
     except OverflowError:
-        raise ValueError(f"{name} holds a number beyond the range of doubles; "
-                         "every entry must be a finite number: remove or mend that arm") from None
+        raise ArgumentValueError(
+            name,
+            f"{name} holds a number beyond the range of doubles; every entry must be a finite "
+            "number: remove or mend that arm",
+        ) from None
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be numbers, {words}; got {short.repr(value)}") from None
+        raise ArgumentTypeError(
+            name,
+            f"{name} must be numbers, {words}; got {short.repr(value)}",
+        ) from None
 
 
 def _all_real(array: NDArray[Any]) -> bool:

@@ -19,6 +19,7 @@ from rai_sim.simulation.result import Result
 from rai_sim.simulation.simulate import checked_experiment, simulate
 from rai_sim.simulation.workers import run_into
 from rai_sim.support.checks import check_count, short
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import integers
 from rai_sim.tracing.events import Event, event_cells, read_events
 
@@ -355,10 +356,11 @@ def _check_rounds(rounds: ArrayLike) -> NDArray[np.int64]:
         values = integers("rounds", rounds)
     except TypeError:
         nested = isinstance(rounds, list | tuple) and any(isinstance(item, list | tuple | np.ndarray) for item in rounds)
-        error = ValueError if nested or getattr(rounds, "ndim", 1) != 1 else TypeError
-        raise error(f"rounds is {short.repr(rounds)}; {remedy}") from None
+        table = nested or getattr(rounds, "ndim", 1) != 1
+        error = ArgumentValueError if table else ArgumentTypeError
+        raise error("rounds", f"rounds is {short.repr(rounds)}; {remedy}") from None
     if not values or min(values) < 1 or max(values) > MOST_PULLS:
-        raise ValueError(f"rounds is {short.repr(rounds)}; {remedy}, up to 2^62")
+        raise ArgumentValueError("rounds", f"rounds is {short.repr(rounds)}; {remedy}, up to 2^62")
     return np.unique(np.array(values, np.int64))
 
 

@@ -17,6 +17,7 @@ from rai_sim.arms.movielens.files import MovieLensError, MovieLensWarning, file_
 from rai_sim.arms.movielens.forms import find_ratings, find_titles
 from rai_sim.arms.movielens.reading import LEAST, MOST, read_ratings, read_titles, rows_of
 from rai_sim.support.checks import check_count
+from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.forks import refuse_forked_polars
 
 _SCALES = ("stars/5", "min-max")
@@ -68,7 +69,10 @@ def load(path: str | os.PathLike[str], top: int = 50, scale: str = "stars/5") ->
     """
     table = counts(path, top)
     if scale not in _SCALES:
-        raise ValueError(f"scale is {scale!r}; choose one of {', '.join(map(repr, _SCALES))}")
+        raise ArgumentValueError(
+            "scale",
+            f"scale is {scale!r}; choose one of {', '.join(map(repr, _SCALES))}",
+        )
     half_stars = table.half_stars
     if scale == "stars/5":
         values = half_stars / 10.0
