@@ -11,6 +11,7 @@ import rai_sim.problem as p
 from rai_sim import Bernoulli, Categorical, Gaussian, Recorded
 from rai_sim.arms.base import Arms
 from rai_sim.problem import Problem, check_delta
+from rai_sim.support.errors import ArgumentError, ArgumentTypeError, ArgumentValueError
 
 THREE = Bernoulli([0.5, 0.75, 0.25])
 HALF = Fraction(1, 2)
@@ -109,7 +110,9 @@ def check_message(error: type[Exception], name: str, arguments: tuple[Any, ...],
     """Make the call and look for the parts in the message of the error it must raise."""
     with pytest.raises(error) as refusal:
         getattr(p, name)(*arguments)
-    assert type(refusal.value) is error
+    assert type(refusal.value) is {TypeError: ArgumentTypeError, ValueError: ArgumentValueError}[error]
+    assert isinstance(refusal.value, ArgumentError)
+    assert str(refusal.value).startswith(refusal.value.argument)
     for part in parts:
         assert part in str(refusal.value)
 

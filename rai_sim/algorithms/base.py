@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import fields
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rai_sim.algorithms.options import options_of
 from rai_sim.engine.blocks import Block, Setting
 
 #: Every subclass of Algorithm by its lower-case name; the command line offers them.
@@ -17,6 +17,10 @@ ALGORITHMS: dict[str, type[Algorithm]] = {}
 
 class Algorithm(ABC):
     """An identification algorithm with its options; subclasses are frozen dataclasses.
+
+    An option is a field that is annotated as bool, int (of 64 bits), float (finite), str or Literal[...], or as one of these or None; it
+    is checked by its annotation (`rai_sim.algorithms.options`), stored with a study, and written as in `name:option=value` in files and
+    on the command line. A class that asks for more, such as a positive number, calls `super().__post_init__()` first.
 
     An algorithm is added by one file in this folder (options, guarantee, kernel) and one import in `rai_sim/__init__.py`.
     """
@@ -32,11 +36,9 @@ class Algorithm(ABC):
         ALGORITHMS[cls.__name__.lower()] = cls
 
     def __post_init__(self) -> None:
-        """Refuse options that are not booleans."""
-        for field in fields(self):  # type: ignore[arg-type]  # every subclass is a dataclass
-            value = getattr(self, field.name)
-            if not isinstance(value, bool):
-                raise TypeError(f"{type(self).__name__}: {field.name} must be True or False; got {value!r}")
+        """Refuse options that are not what they are annotated as; numbers and texts become plain ones."""
+        for name, option in options_of(type(self)).items():
+            object.__setattr__(self, name, option.checked(getattr(self, name)))
 
     @property
     def label(self) -> str:

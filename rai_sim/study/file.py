@@ -34,13 +34,15 @@ from typing import Any, TypeVar
 from rai_sim import instances as families
 from rai_sim import problem as problems
 from rai_sim.algorithms.base import Algorithm
+from rai_sim.algorithms.text import algorithm_from_text
 from rai_sim.arms.base import LAWS, Arms
-from rai_sim.cli.parsing import BadInput, parse_algorithm, parse_array
 from rai_sim.problem import Problem, table_problem
 from rai_sim.simulation.simulate import checked_experiment
 from rai_sim.study.grid import Study
 from rai_sim.study.task import Task
 from rai_sim.support.checks import check_delta
+from rai_sim.support.errors import ArgumentError, ArgumentTypeError, BadInput, Speech, told
+from rai_sim.support.parsing import cut, parse_array
 from rai_sim.support.reading import read_text
 
 _FAMILIES = ("evenly_spaced", "linear_gaps", "geometric_gaps", "random_means")
@@ -64,11 +66,18 @@ Made = TypeVar("Made")
 class StudyFileError(BadInput):
     """A study's file cannot be used; the message has the key's path, its value and the remedy, in TOML's words."""
 
-    def __init__(self, message: str) -> None:
-        """Keep the message; what constructors say is in Python's words."""
-        for python, toml in (("strict=False", "strict = false"), ("True or False", "true or false"), (", or None to draw one", "")):
-            message = message.replace(f"pass {python}", f"set {toml}").replace(python, toml)
-        super().__init__(message)
+
+class _Toml(Speech):
+    """How a file speaks of arguments: they are keys, truth values are small, and there is no None."""
+
+    def passing(self, name: str, value: object) -> str:
+        return f"set {name} = {str(value).lower() if isinstance(value, bool) else value}"
+
+    def none(self, words: str) -> str:
+        return ""
+
+    def truth_values(self) -> str:
+        return "true or false"
 
 
 def read_study(path: str | os.PathLike[str], **changes: Any) -> Study:
@@ -135,7 +144,10 @@ def _replaced(document: dict[str, Any], changes: Mapping[str, Any]) -> dict[str,
     """Return the document with changes; a number of replications takes the place of a precision and the other way round."""
     for key in changes:
         if key not in _STUDY:
-            raise TypeError(f"{key} is no change that a study's file takes; choose among {', '.join(_STUDY)}")
+            known = ", ".join(_STUDY)
+            raise ArgumentTypeError(
+                key, f"{key} is no change that a study's file takes; choose among {known}"
+            )
     given = {key: value for key, value in changes.items() if value is not None}
     without = {"replications", "precision"} if given.keys() & {"replications", "precision"} else set()
     return {key: value for key, value in document.items() if key not in without} | given
@@ -227,8 +239,7 @@ def _from_file(path: str, value: Any, folder: Path) -> Any:
         if _holds_booleans(value):
             raise StudyFileError(f"{path} = {_short(value)}: it holds true or false; give numbers, such as 1 and 0")
         return value
-    read = partial(parse_array, path.rpartition(".")[2])
-    return _within(path, value, lambda name: read(f"@{folder / name.removeprefix('@')}"))
+    return _within(path, value, lambda name: parse_array(f"@{folder / name.removeprefix('@')}"))
 
 
 def _holds_booleans(value: Any) -> bool:
@@ -258,21 +269,20 @@ def _within(path: str, value: Any, make: Callable[[Any], Any]) -> Any:
     try:
         return make(value)
     except _FLAWS as error:
-        words = re.sub(r"^--[\w-]+ ", "", str(error))  # what reads options on the command line names them
-        raise StudyFileError(f"{path} = {_short(value)}: {words}") from None
+        raise StudyFileError(f"{path} = {_short(value)}: {told(error, _Toml())}") from None
 
 
 def _made(make: Callable[..., Made], values: Mapping[str, Any], place: str = "") -> Made:
-    """Return what is made of values; an error's first word tells which of them it is about."""
+    """Return what is made of values, or say which of them cannot be used."""
     try:
         return make(**values)
     except _FLAWS as error:
-        word = re.match(r"\w+", str(error))
-        name = word.group() if word else ""
-        if name in values:
+        words = told(error, _Toml())
+        name = error.argument if isinstance(error, ArgumentError) else None
+        if name is not None and name in values:
             path = f"{place}.{'table_task' if name == 'task' else name}".lstrip(".")
-            raise StudyFileError(f"{path} = {_short(values[name])}: {error}") from None
-        raise StudyFileError(f"{place}: {error}" if place else str(error)) from None
+            raise StudyFileError(f"{path} = {_short(values[name])}: {words}") from None
+        raise StudyFileError(f"{place}: {words}" if place else words) from None
 
 
 def _known(place: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
@@ -305,7 +315,7 @@ def _list(path: str, value: Any, example: str) -> list[Any]:
 def _algorithm(text: Any) -> Algorithm:
     if not isinstance(text, str):
         raise TypeError('give a text in quotes, such as "vanilla"')
-    return parse_algorithm(text)
+    return algorithm_from_text(text)
 
 
 def _whole(value: Any) -> Any:
@@ -318,5 +328,4 @@ def _counts(value: Any) -> Any:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return cut(repr(value))

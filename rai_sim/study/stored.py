@@ -211,8 +211,8 @@ class Reader:
         gap = math.nan if stored["bottleneck_gap_reward"] is None else float(stored["bottleneck_gap_reward"])
         if gap <= 0.0:
             raise ValueError(f"its bottleneck gap is {gap}")
-        law = _LAW.search(str(row["experiment"]))
-        cls = self._stand_in(UnknownArms, law.group(1) if law else str(stored["law"]), remedy)
+        laws = _LAW.findall(str(row["experiment"]))  # before the problem stand options, which may be any text
+        cls = self._stand_in(UnknownArms, laws[-1] if laws else str(stored["law"]), remedy)
         problems = [
             StoredProblem(named(cls(means, stored["arguments"])), stored["clusters"], stored["required"], strict=False, stored_gap=gap,
                           stored_key=stored["instance"])

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
+from rai_sim.algorithms.options import options_of
 from rai_sim.arms.base import LAWS, Arms
 from rai_sim.problem import Problem
 from rai_sim.simulation.experiment import Experiment
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import short
 
 
@@ -46,15 +48,21 @@ class Task:
     def __post_init__(self) -> None:
         """Refuse what cannot be written down."""
         if not isinstance(self.instance, str) or not self.instance:
-            raise TypeError(f"instance is {self.instance!r}; give it a name, a text")
+            raise ArgumentTypeError(
+                "instance",
+                f"instance is {self.instance!r}; give it a name, a text",
+            )
         object.__setattr__(self, "instance", str.__str__(self.instance))  # no text of NumPy's
         try:
             self.instance.encode()
             json.dumps(dict(self.parameters), allow_nan=False)
         except (TypeError, ValueError) as error:
             given = short.repr(dict(self.parameters))
-            raise ValueError(f"instance {self.instance!a} with parameters {given} cannot be written down: {error}; "
-                              "give numbers of Python and texts") from None
+            raise ArgumentValueError(
+                "instance",
+                f"instance {self.instance!a} with parameters {given} cannot be written down: "
+                f"{error}; give numbers of Python and texts",
+            ) from None
 
     @property
     def id(self) -> str:
@@ -110,7 +118,8 @@ def algorithm_to_json(algorithm: Algorithm) -> str:
     >>> algorithm_to_json(rai.LUCB())
     '{"name": "lucb", "as_printed": false}'
     """
-    return json.dumps({"name": type(algorithm).__name__.lower(), **vars(algorithm)})
+    options = {name: getattr(algorithm, name) for name in options_of(type(algorithm))}
+    return json.dumps({"name": type(algorithm).__name__.lower(), **options}, allow_nan=False)
 
 
 def algorithm_from_json(text: str) -> Algorithm:
