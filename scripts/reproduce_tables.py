@@ -19,7 +19,7 @@ from tqdm import tqdm
 import rai_sim as rai
 from rai_sim import LUCB, Butterscotch, Vanilla
 from rai_sim.algorithms.base import Algorithm
-from rai_sim.cli.parsing import check_file
+from rai_sim.cli.options import check_file
 from rai_sim.support.entry import print_anything
 from rai_sim.support.files import write_atomically
 

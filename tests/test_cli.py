@@ -11,7 +11,8 @@ import rai_sim as rai
 from rai_sim import LUCB, Bernoulli, Butterscotch, Vanilla, bounds
 from rai_sim.algorithms.base import ALGORITHMS
 from rai_sim.arms.base import LAWS
-from rai_sim.cli import main as cli
+from rai_sim.cli import run as cli
+from rai_sim.cli import warmup
 from rai_sim.problem import Problem, table_problem
 from rai_sim.simulation.simulate import SimulationInterrupted
 
@@ -219,7 +220,7 @@ def test_warmup_runs_every_law_with_every_algorithm(capsys: Capture, monkeypatch
     def simulate(problem: Problem, algorithm: Any, **options: Any) -> None:
         ran.add((type(problem.arms).__name__.lower(), repr(algorithm)))
 
-    monkeypatch.setattr(cli, "simulate", simulate)
+    monkeypatch.setattr(warmup, "simulate", simulate)
     lines = [line.split() for line in printed(capsys, "warmup").splitlines()]
     laws = ("bernoulli", "categorical", "gaussian", "recorded")
     others = [LUCB(as_printed=True)]

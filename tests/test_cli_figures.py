@@ -10,7 +10,7 @@ import pytest
 from command_line import ROOT, Capture, document, printed, refused
 
 import rai_sim as rai
-from rai_sim.cli.figures import beside
+from rai_sim.cli.results import beside
 
 STUDY = """
 algorithms = ["vanilla", "lucb"]

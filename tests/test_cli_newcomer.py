@@ -13,7 +13,7 @@ import pytest
 from command_line import ROOT, Capture, printed, refused, run
 
 import rai_sim as rai
-from rai_sim.cli import main as cli
+from rai_sim.cli import run as cli
 from rai_sim.cli import tables as cli_tables
 from rai_sim.cli.tables import Columns
 from rai_sim.problem import Problem, table_problem

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rai_sim as rai
-from rai_sim.cli import main as cli
+from rai_sim.cli import run as cli
 from rai_sim.cli.study import write_table
 from rai_sim.support import entry
 from rai_sim.support.files import from_harmless

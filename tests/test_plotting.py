@@ -686,6 +686,6 @@ def test_importing_loads_no_matplotlib() -> None:
     """Nor do a simulation, a trace, a study and its summary."""
     code = ("import sys, tempfile, rai_sim as rai; p = rai.table_problem(); rai.trace(p, rai.Vanilla());"
             "rai.Study.grid([p], [rai.Vanilla()], [0.1], replications=2).run(tempfile.mkdtemp())._repr_html_();"
-            "import rai_sim.cli.app; print([name for name in sys.modules if name.partition('.')[0] == 'matplotlib'])")
+            "import rai_sim.cli; print([name for name in sys.modules if name.partition('.')[0] == 'matplotlib'])")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -20,11 +20,13 @@ from hypothesis import strategies as st
 from unchecked import unchecked
 
 import rai_sim
-from rai_sim.cli.parsing import BadInput, parse_array, whole_number
+from rai_sim.cli.options import read_option, whole_number
 from rai_sim.simulation.simulate import checked_experiment
 from rai_sim.study.results import open_study
 from rai_sim.study.task import Task
 from rai_sim.support import values
+from rai_sim.support.errors import BadInput
+from rai_sim.support.parsing import parse_array
 
 masked = np.ma.masked
 #: Without types: they are given what they are not meant for.
@@ -310,9 +312,9 @@ def test_numbers_on_the_command_line_and_in_files(tmp_path: Path) -> None:
         path = tmp_path / f"{number}.npy"
         np.save(path, kind)
         with pytest.raises(BadInput, match=r"--means .* cannot be used: it holds .*, which are no real numbers"):
-            parse_array("means", str(path))
+            read_option("means", parse_array, str(path))
     np.save(tmp_path / "fine.npy", np.array([1, 0], np.uint8))
-    assert parse_array("means", str(tmp_path / "fine.npy")).tolist() == [1.0, 0.0]
+    assert read_option("means", parse_array, str(tmp_path / "fine.npy")).tolist() == [1.0, 0.0]
 
 
 # Names, ids, texts ---------------------------------------------------------------------------------

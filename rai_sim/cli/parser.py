@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -10,9 +9,10 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from rai_sim.support.parsing import near
+
 #: The parser wraps help at 80 columns, and by itself takes no terminal for narrower than this.
 _NARROW = 60
-_MOST_NEAR = 3
 #: The options by which the parser's library completes words in a shell.
 COMPLETION = ("--install-completion", "--show-completion")
 
@@ -61,33 +61,16 @@ def options_of(ctx: Any) -> list[str]:
 
 
 def _options(command: Any, ctx: Any) -> list[str]:
-    return [name for parameter in command.get_params(ctx) for name in (*parameter.opts, *parameter.secondary_opts) if name[0] == "-"]
+    return _names(command.get_params(ctx))
 
 
-def near(name: str, known: Iterable[str]) -> str:
-    """Return `; did you mean ...?` with the known names that were probably meant, and `;` where there are none, for what follows.
+def own_options(command: Any) -> list[str]:
+    """Return a command's options as they are written, but for those that the parser adds."""
+    return _names(command.params)
 
-    Case and leading hyphens do not count; a name that begins like the given one is nearer than one that is merely alike.
 
-    Examples
-    --------
-    >>> near("--reps", ["--replications", "--help"])
-    '; did you mean --replications?'
-    >>> near("RUN", ["run", "study"]), near("xyz", ["run", "study"])
-    ('; did you mean run?', ';')
-    """
-    spoken = {word: word.strip("-").lower() for word in known}
-    wanted = name.strip().strip("-").lower()
-    if not wanted:
-        return ";"
-    found = [word for word, plain in spoken.items() if plain == wanted]
-    found = found or [word for word, plain in spoken.items() if len(wanted) > 1 and plain.startswith(wanted)]
-    alike = difflib.get_close_matches(wanted, spoken.values(), _MOST_NEAR, 0.6)
-    if not found and len(wanted) > 2:
-        # Shortened in another way than by its end, as --reps for --replications.
-        found = [word for word, plain in spoken.items() if plain.startswith(wanted[:3])]
-    found = found or [word for plain in alike for word in spoken if spoken[word] == plain]
-    return f"; did you mean {' or '.join(dict.fromkeys(found[:_MOST_NEAR]))}?" if found else ";"
+def _names(parameters: Iterable[Any]) -> list[str]:
+    return [name for parameter in parameters for name in (*parameter.opts, *parameter.secondary_opts) if name[0] == "-"]
 
 
 def among(known: Iterable[str]) -> Callable[[str], list[str]]:

@@ -12,9 +12,11 @@ from typing import Annotated, Any
 import typer
 
 from rai_sim.arms.base import LAWS, Arms
+from rai_sim.cli.options import check_law, flag, read_option, whole_number
 from rai_sim.cli.parser import among
-from rai_sim.cli.parsing import BadInput, check_law, flag, parse_array, parse_integers, parse_scalar, whole_number
 from rai_sim.problem import TABLE_MEANS, Problem, table_problem
+from rai_sim.support.errors import BadInput
+from rai_sim.support.parsing import parse_array, parse_integers, parse_scalar
 
 #: What is simulated or bounded if no problem is given.
 _DEFAULT_TASK, _DEFAULT_INSTANCE, _DEFAULT_LAW = 2, "mirrored", "bernoulli"
@@ -107,7 +109,7 @@ def build_problem(options: Mapping[str, Any]) -> Problem:
         if options[name] is None:
             raise BadInput(f"{flag(name)} is missing but {flag(own[0])} is given; "
                            f"give one number a cluster, such as {flag(name)} {example}")
-    clusters, required = (parse_integers(name, options[name]) for name in ("clusters", "required"))
+    clusters, required = (read_option(name, parse_integers, options[name]) for name in ("clusters", "required"))
     return Problem(arms, clusters, required, strict=options["strict"])
 
 
@@ -122,8 +124,8 @@ def _build_arms(options: Mapping[str, Any]) -> Arms:
                 raise BadInput(f"{flag(name)} {text} does not belong to --law {law}; "
                                f"leave it out or choose --law {' or '.join(users)}")
         elif text is not None:
-            parse = parse_scalar if _is_scalar(arguments[name]) else parse_array
-            values[name] = parse(name, text)
+            scalar = _is_scalar(arguments[name])
+            values[name] = read_option(name, parse_scalar if scalar else parse_array, text)
         elif arguments[name].default is inspect.Parameter.empty:
             raise BadInput(f"{flag(name)} is missing; --law {law} needs it: numbers such as 0.9,0.5 or @FILE")
     if "means" in values:

@@ -1,19 +1,20 @@
-"""The command `study`: run a study's file into its folder, show what there is, and make stored numbers again."""
+"""The verb `study`: run a study's file into its folder, show what there is, and make stored numbers again."""
 
 from __future__ import annotations
 
+import shlex
 import sys
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rai_sim.cli.parsing import BadInput, check_file, near_file
-from rai_sim.cli.tables import fitted_table
+from rai_sim.cli import options
+from rai_sim.cli.options import FOLDER, PROGRESS, Jobs, Json, again, check_file, near_file, path_name
+from rai_sim.cli.tables import fitted_table, json_text
+from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.simulation.summary import json_safe, percent
+from rai_sim.support.errors import BadInput
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,6 +23,74 @@ if TYPE_CHECKING:
 
 #: A table stops after so many tasks; files and JSON have them all.
 _MOST_ROWS = 200
+_OUTPUT = "write the summary, one row a task, as .csv or .parquet; in CSV a text that a spreadsheet would run gets a leading apostrophe"
+
+
+def study(
+    file: Annotated[Path, typer.Argument(help="the study's TOML file", metavar="FILE.toml", parser=path_name, show_default=False)],
+    store: Annotated[Path | None, options.path(FOLDER, metavar="FOLDER")] = None,
+    replications: Annotated[int | None, options.whole("of each task, in place of the file's; what is there counts")] = None,
+    precision: Annotated[float | None, options.real("relative half-width of the mean's 95 % interval, in place of the file's")] = None,
+    jobs: Jobs = 1,
+    output: Annotated[Path | None, options.path(_OUTPUT)] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="show the tasks, and run and write nothing")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="instead: run a random sample of stored replications again and compare")] = False,
+    sample: Annotated[int, options.whole("replications that --verify runs again")] = 100,
+    progress: Annotated[bool | None, PROGRESS] = None,
+    json: Json = False,
+) -> None:
+    """Run a grid of simulations into a folder, or go on with one.
+
+    What is there already is not run again.
+    """
+    from rai_sim.study import Study, StudyFailed, StudyInterrupted
+    from rai_sim.study.file import store_of
+
+    check_definition(file)
+    if verify and output is not None:
+        raise BadInput(f"--output {output} has no meaning with --verify; leave one of them out")
+    wanted = Study.from_toml(file, replications=replications, precision=precision)
+    folder = store_of(file) if store is None else store
+    check_output(output, folder, file)
+    rerun = again("study", store=store, replications=replications, precision=precision, jobs=None if jobs == 1 else jobs)
+    rerun = f"{rerun} {shlex.quote(str(file))}"
+    code, said, failures = 0, "", {}
+    with warnings_in_a_line(every=True), interrupts_in_a_line(rerun):
+        if dry_run:
+            there = wanted.results(folder) if folder.is_dir() and any(folder.iterdir()) else None
+            show(plan_text(wanted, there, folder))
+            return
+        if verify:
+            found = wanted.results(folder).verify(sample, n_jobs=jobs)
+            show(json_text({"checked": found.checked, "mismatches": found.mismatches}) if json else str(found))
+            raise typer.Exit(1 if found.mismatches or not found.checked else 0)
+        try:
+            results = wanted.run(folder, n_jobs=jobs, progress=progress)
+        except StudyInterrupted as error:
+            if not error.opened:
+                raise
+            results, code = error.results, 130
+            done, total = results.progress()
+            said = f"INTERRUPTED with {done:,} of {total:,} replications in {folder}; to go on: {rerun}"
+        except StudyFailed as error:
+            results, code, said = error.results, 2, str(error)
+            failures = {task.label: str(flaw) for task, flaw in error.failures.items()}
+        unwritten: OSError | None = None
+        if output is not None:  # before anything is shown: who reads that may leave early
+            try:
+                write_table(results.summary(), output)
+            except OSError as error:
+                unwritten = error
+        if json:
+            document = summary_document(results, rerun=rerun, interrupted=code == 130, failures=failures)
+            show(json_text(document))
+        elif code != 130:
+            show(summary_text(results))
+        if unwritten is not None:
+            raise unwritten
+    if said:
+        print("rai-sim:", said, file=sys.stderr)
+    raise typer.Exit(code)
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
@@ -81,29 +150,6 @@ def summary_document(results: StudyResults, **more: Any) -> dict[str, Any]:
     done, wanted = results.progress()
     head = {"folder": str(results.folder), "replications": done, "wanted": wanted, **more}
     return head | {"tasks": json_safe(results.summary().to_dicts())}
-
-
-@contextmanager
-def warnings_in_a_line() -> Iterator[None]:
-    """Show warnings of the store as one line each on the error stream."""
-    def show(message: Warning | str, *_: object, **__: object) -> None:
-        print("rai-sim: WARNING:", message, file=sys.stderr)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        warnings.showwarning = show
-        yield
-
-
-@contextmanager
-def interrupts_in_a_line(again: str | None = None) -> Iterator[None]:
-    """After Ctrl-C while nothing runs (folders are read, tables are made) say how to go on, too."""
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        told = f"rai-sim: {str(error) or 'INTERRUPTED'}" if again is None else f"rai-sim: INTERRUPTED; to go on: {again}"
-        print(told, file=sys.stderr)
-        raise typer.Exit(130) from None
 
 
 def plan_text(study: Study, results: StudyResults | None, folder: Path) -> str:

@@ -9,17 +9,12 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from rai_sim import bounds
-from rai_sim.algorithms.base import ALGORITHMS, Algorithm
-from rai_sim.engine.streams import STREAM_VERSION
+from rai_sim.algorithms.base import Algorithm
 from rai_sim.problem import Problem
 from rai_sim.simulation.result import Result
 from rai_sim.simulation.summary import Summary, count, json_safe, number, percent, upper_bound
 
-#: A text that lists arms stops after so many; JSON has them all.
-_MOST_ARMS = 50
 _COLUMNS = (
     "algorithm",
     "mean pulls",
@@ -172,7 +167,7 @@ class RunTable:
 
     def lines(self, result: Result) -> str:
         """Return a result's row, before the first one the table's head."""
-        head = [] if self._summaries else [_headline(self._problem, self._delta), "", *self._columns.head()]
+        head = [] if self._summaries else [headline(self._problem, self._delta), "", *self._columns.head()]
         self._summaries.append(result.summary())
         return "\n".join([*head, *self._columns.row(_run_row(self._summaries[-1]))])
 
@@ -212,7 +207,8 @@ def _interval(low: str, high: str) -> str:
     return low if low == high == "n/a" else f"{low.removesuffix(' %')} to {high}"
 
 
-def _headline(problem: Problem, delta: float) -> str:
+def headline(problem: Problem, delta: float) -> str:
+    """Return what a problem is, in one line."""
     arms = count(problem.n_arms, f"{type(problem.arms).__name__} arm")
     return (f"{arms}, clusters {_few(problem.clusters)}, required {_few(problem.required)}, "
             f"bottleneck gap {problem.bottleneck_gap:.4g}, delta {delta:g}")
@@ -224,16 +220,8 @@ def _few(values: Sequence[int]) -> str:
     return f"{','.join(map(str, values[:10]))},... ({len(values)} clusters)"
 
 
-def run_document(problem: Problem, results: Sequence[Result], **more: Any) -> dict[str, Any]:
-    """Return what `run --json` prints."""
-    runs = [
-        result.summary().to_dict() | {"experiment": result.experiment.identity(), "ranges": result.ranges}
-        for result in results
-    ]
-    return {"problem": _problem_document(problem), "stream_version": STREAM_VERSION, **more, "runs": runs}
-
-
-def _problem_document(problem: Problem) -> dict[str, Any]:
+def problem_document(problem: Problem) -> dict[str, Any]:
+    """Return what JSON documents say of a problem."""
     return {
         "law": type(problem.arms).__name__,
         "means": problem.arms.means.tolist(),
@@ -247,49 +235,3 @@ def _problem_document(problem: Problem) -> dict[str, Any]:
 def json_text(document: dict[str, Any]) -> str:
     """Return a document as JSON text; infinities and NaN become null, which JSON has no words for."""
     return json.dumps(json_safe(document), allow_nan=False, indent=2)
-
-
-def all_bounds(problem: Problem, delta: float) -> list[tuple[str, float, str]]:
-    """Return theorem, pulls and what is bounded, for Theorem 1 and every algorithm's upper bound."""
-    what = "lower bound of any algorithm's mean, asymptotic (delta -> 0), Gaussian arms of sd 1/2"
-    found = [("Theorem 1", bounds.lower(problem, delta), what)]
-    for cls in ALGORITHMS.values():
-        if cls.upper_bound is not None:
-            function, theorem = cls.upper_bound
-            what = f"upper bound for {cls.__name__}, with probability {1.0 - delta:g}"
-            found.append((theorem, getattr(bounds, function)(problem, delta), what))
-    return sorted(found)
-
-
-def bounds_text(problem: Problem, delta: float) -> str:
-    """Return the text of `bounds`: each arm's gap, the bottleneck gap and the bounds."""
-    means, best_first = problem.arms.means, np.argsort(-problem.arms.means, kind="stable")
-    rows = [("arm", "mean", "cluster", "gap")]
-    for arm in best_first[:_MOST_ARMS].tolist():
-        mean, gap = f"{means[arm]:.6g}", f"{problem.arm_gaps[arm]:.6g}"
-        rows.append((str(arm), mean, str(problem.cluster_of[arm] + 1), gap))
-    lines = [_headline(problem, delta), "", *text_table(rows, left=0)]
-    if problem.n_arms > _MOST_ARMS:
-        lines.append(f"... and {count(problem.n_arms - _MOST_ARMS, 'arm')} more; --json lists all")
-    found = [(theorem, number(pulls), what) for theorem, pulls, what in all_bounds(problem, delta)]
-    width = max(len(pulls) for _, pulls, _ in found)
-    lines += ["", *(f"{theorem}  {pulls.rjust(width)} pulls  {what}" for theorem, pulls, what in found)]
-    flaw = problem.arms.why_not_sub_gaussian()
-    if flaw is not None:
-        lines.append(f"WARNING: the bounds do not hold for these arms: {flaw}")
-    return "\n".join(lines)
-
-
-def bounds_document(problem: Problem, delta: float) -> dict[str, Any]:
-    """Return what `bounds --json` prints."""
-    return {
-        "problem": _problem_document(problem),
-        "delta": delta,
-        "arm_gaps": problem.arm_gaps.tolist(),
-        "cluster_of": problem.cluster_of.tolist(),
-        "unguarded": problem.arms.why_not_sub_gaussian(),
-        "bounds": [
-            {"theorem": theorem, "pulls": pulls, "what": what}
-            for theorem, pulls, what in all_bounds(problem, delta)
-        ],
-    }

@@ -1,0 +1,213 @@
+"""Options that several verbs share: how they are declared, read from text, and named in messages.
+
+Here lives what turns the text of an option into a value, or refuses it by the option's name, and
+the words in which the command line speaks of the library's arguments. What one verb alone
+declares stands in that verb's file.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from rai_sim.algorithms.base import Algorithm
+from rai_sim.algorithms.text import algorithm_from_text
+from rai_sim.arms.base import LAWS
+from rai_sim.cli.parser import among
+from rai_sim.support import parsing
+from rai_sim.support.errors import ArgumentError, BadInput, Speech, told
+from rai_sim.support.parsing import near, seen
+
+#: What `run` runs if no algorithm is named: the five variants of the paper's tables.
+VARIANTS = ("vanilla", "vanilla:merging=false", "butterscotch", "butterscotch:merging=false", "lucb")
+#: What skipping rounds may cost if nothing is said.
+SKIP_ERROR = 1e-12
+#: Kinds of files that figures are written as.
+KINDS = ("png", "svg", "pdf")
+#: Arguments of the library whose option has another name.
+_OTHER_NAMES = {"n_jobs": "jobs", "task": "table_task", "arms": "law"}
+Read = TypeVar("Read")
+
+
+# Values from text ----------------------------------------------------------------------------------
+
+
+def real_number(text: str | float) -> float:
+    """Return an option's number; the parser, which calls this, names the option."""
+    return _of_option(parsing.real_number, text)
+
+
+def whole_number(text: str | int) -> int:
+    """Return an option's integer, also from 1e6; the parser, which calls this, names the option."""
+    return _of_option(parsing.whole_number, text)
+
+
+def _of_option(read: Callable[[Any], Read], text: Any) -> Read:
+    try:
+        return read(text)
+    except BadInput as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def path_name(text: str | Path) -> Path:
+    """Return an option's file or folder; the parser, which calls this, names the option."""
+    if not str(text).strip():
+        raise typer.BadParameter(f"{str(text)!r} is no name; give that of a file or folder")
+    return Path(text)
+
+
+def read_option(name: str, read: Callable[[str], Read], text: str) -> Read:
+    """Return what is read from an option's text, or refuse it by the option's name."""
+    try:
+        return read(text)
+    except BadInput as error:
+        raise BadInput(f"{flag(name)} {error}") from None
+
+
+def parse_algorithm(text: str) -> Algorithm:
+    """Return the algorithm that --algorithm names, as in `vanilla:merging=false`."""
+    return read_option("algorithm", algorithm_from_text, text)
+
+
+def check_law(text: str) -> str:
+    """Return the name of a reward law, in lower case."""
+    law = text.strip().lower()
+    if law not in LAWS:
+        raise BadInput(f"--law {seen(text)} is no reward law{near(law, LAWS)} choose one of {', '.join(LAWS)}")
+    return law
+
+
+def check_file(path: Path, option: str) -> None:
+    """Refuse a file's name that cannot be written to."""
+    if path.is_dir():
+        raise BadInput(f"{option} {path} is a folder; give the name of a file")
+    check_parent(path, option)
+
+
+def check_folder(path: Path, option: str) -> None:
+    """Refuse a name under which no folder is or can be made."""
+    if path.exists() and not path.is_dir():
+        raise BadInput(f"{option} {path} is a file; give a folder")
+    check_parent(path, option)
+
+
+def check_parent(path: Path, option: str) -> None:
+    """Refuse a name in a folder that is not there, and a link, which is followed, into one."""
+    for place in (path, Path(os.path.realpath(path))):
+        if not place.parent.is_dir():
+            raise BadInput(f"{option} {path}: there is no folder {place.parent}; make it first")
+
+
+def near_file(path: Path, *suffixes: str) -> str:
+    """Return `; did you mean ...?` with a file or folder of that name that ends in one of the suffixes, or `;`."""
+    found = [name for suffix in suffixes if (name := path.with_name(path.name + suffix)).exists()]
+    if not found and path.parent.is_dir():
+        there = [name for name in os.listdir(path.parent) if name.endswith(suffixes)]
+        found = [path.with_name(name) for name in difflib.get_close_matches(path.name, there, 1, 0.8)]
+    return f"; did you mean {found[0]}?" if found else ";"
+
+
+# Declarations --------------------------------------------------------------------------------------
+
+
+def real(text: str) -> Any:
+    """Return the option of a number."""
+    return typer.Option(help=text, parser=real_number, metavar="NUMBER")
+
+
+def whole(text: str) -> Any:
+    """Return the option of an integer."""
+    return typer.Option(help=text, parser=whole_number, metavar="INTEGER")
+
+
+def path(text: str, *names: str, metavar: str = "FILE") -> Any:
+    """Return the option of a file or folder."""
+    return typer.Option(*names, help=text, parser=path_name, metavar=metavar, show_default=False)
+
+
+def names(text: str, known: Sequence[str], metavar: str = "NAME", **more: Any) -> Any:
+    """Return the option of a name among known ones, which a shell completes."""
+    return typer.Option(help=text, metavar=metavar, autocompletion=among(known), **more)
+
+
+PROGRESS = typer.Option("--progress/--no-progress", help="progress: bars, in a log lines; default: on a terminal, in a log from 30 s on")
+Delta = Annotated[float, real("error probability, in (0, 1)")]
+Json = Annotated[bool, typer.Option("--json", help="print one JSON document instead of a table")]
+FOLDER = "where results are kept; default: the file's `store`, else the file's name with .study"
+STUDY = typer.Argument(help="a study's folder, or its TOML file", metavar="STUDY", parser=path_name, show_default=False)
+SELECT = typer.Option(help="repeatable: only tasks of instance=NAME, algorithm=NAME or delta=NUMBER; in names * and ? stand for any "
+                            "text and any letter", metavar="WHAT=VALUE", show_default=False)
+ALL = typer.Option("--all", help="all figures, not only three of a kind")
+Jobs = Annotated[int, whole("workers; -1 for all cores; does not change the numbers")]
+
+
+# In words ------------------------------------------------------------------------------------------
+
+
+def flag(name: str) -> str:
+    """Return the option of an argument's name."""
+    return f"--{name.replace('_', '-')}"
+
+
+class CommandLine(Speech):
+    """How a verb speaks of arguments: by its options, where it has such; None cannot be given.
+
+    Parameters
+    ----------
+    options : iterable of str
+        The verb's options, as they are written.
+
+    Examples
+    --------
+    >>> spoken = CommandLine(["--jobs", "--no-strict"])
+    >>> spoken.argument("n_jobs"), spoken.argument("seed"), spoken.passing("strict", False)
+    ('--jobs', 'seed', 'pass --no-strict')
+    """
+
+    def __init__(self, options: Iterable[str]) -> None:
+        """Keep the verb's options."""
+        self._options = frozenset(options)
+
+    def argument(self, name: str) -> str:
+        """Return the option, or the library's name where the verb has no such option."""
+        option = flag(_OTHER_NAMES.get(name, name))
+        return option if option in self._options else name
+
+    def passing(self, name: str, value: object) -> str:
+        """Return how an option is given a value; switches have none."""
+        if isinstance(value, bool):
+            return f"pass {flag(name if value else f'no_{name}')}"
+        return f"pass {self.argument(name)} {value}"
+
+    def none(self, words: str) -> str:
+        """Return nothing."""
+        return ""
+
+    def truth_values(self) -> str:
+        """Return how options of algorithms write them."""
+        return "true or false"
+
+    def tell(self, error: BaseException) -> str:
+        """Return an error's message after the option that it is about, if it is about one."""
+        words = told(error, self)
+        option = self.argument(error.argument) if isinstance(error, ArgumentError) else ""
+        return f"{option}: {words}" if option.startswith("--") else words
+
+
+def again(command: str, **options: Any) -> str:
+    """Return the command that gives the same numbers; what does not change them is left out."""
+    words = ["rai-sim", command]
+    for name, value in options.items():
+        if name == "strict":
+            words += [] if value else ["--no-strict"]
+        elif isinstance(value, list):
+            words += [word for entry in value for word in (flag(name), entry)]
+        elif value is not None and (name, value) != ("skip_error", SKIP_ERROR):
+            words += [flag(name), str(value)]
+    return shlex.join(words)

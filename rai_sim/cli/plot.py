@@ -1,0 +1,66 @@
+"""The verb `plot`: the figures that suit a study, each in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rai_sim.cli import options
+from rai_sim.cli.options import ALL, FOLDER, KINDS, SELECT, STUDY, check_folder
+from rai_sim.cli.parser import among
+from rai_sim.cli.results import beside, check_apart, parse_select, selected, study_at
+from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
+from rai_sim.support.errors import BadInput
+from rai_sim.support.files import write_atomically
+from rai_sim.support.parsing import seen
+
+if TYPE_CHECKING:
+    from rai_sim.study import StudyResults
+
+
+def plot(
+    study: Annotated[Path, STUDY],
+    output: Annotated[Path | None, options.path("for the figures; default: the study's name with .figures", "--output", "-o",
+                                         metavar="FOLDER")] = None,
+    kind: Annotated[str, typer.Option("--format", help="png, svg or pdf", metavar="NAME", autocompletion=among(KINDS))] = "png",
+    store: Annotated[Path | None, options.path(FOLDER, metavar="FOLDER")] = None,
+    select: Annotated[list[str] | None, SELECT] = None,
+    everything: Annotated[bool, ALL] = False,
+) -> None:
+    """Draw the figures that suit what varies in a study.
+
+    Each goes into a file.
+    """
+    kind = kind.strip().lower()
+    if kind not in KINDS:
+        raise BadInput(f"--format {seen(kind)} is no kind of figure; choose {', '.join(KINDS)}")
+    folder = beside(study, ".figures") if output is None else output
+    check_folder(folder, "--output")
+    chosen = parse_select(select or [])
+    import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is read
+
+    with warnings_in_a_line(every=True), interrupts_in_a_line():
+        results, _ = study_at(study, store)
+        check_apart(folder, study, results.folder)
+        for line in write_figures(selected(results, chosen), folder, kind, everything):
+            show(line)
+
+
+def write_figures(results: StudyResults, folder: Path, kind: str, everything: bool = False) -> list[str]:
+    """Draw a study's figures into a folder, made if there is none; return a line for each."""
+    from rai_sim.plotting.choice import choose, render
+
+    drawings = choose(results, everything=everything)
+    folder.resolve().mkdir(exist_ok=True)  # a link to a folder that is not there yet stays one
+    lines = []
+    for drawing in drawings:
+        path = folder / f"{drawing.name}.{kind}"
+        _write(path, render(drawing, kind))
+        lines.append(f"{path}  {drawing.caption}")
+    return lines
+
+
+def _write(path: Path, picture: bytes) -> None:
+    write_atomically(path, lambda file: file.write(picture))

@@ -1,0 +1,91 @@
+"""The study that `plot` and `report` are given: its results, those of the tasks asked for, and places beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rai_sim.algorithms.text import algorithm_from_text
+from rai_sim.cli.options import near_file
+from rai_sim.support.errors import BadInput
+from rai_sim.support.reading import read_text
+
+if TYPE_CHECKING:
+    from rai_sim.study import StudyResults
+
+
+def beside(study: Path, suffix: str) -> Path:
+    """Return the name of a study's folder or file with another end; dots in a name are kept, but for .study and .toml."""
+    place = study.resolve() if study.name in ("", "..") else study
+    name = place.name
+    for known in (".toml", ".study"):
+        name = name.removesuffix(known) or name
+    return place.with_name(name + suffix)
+
+
+def check_apart(output: Path, study: Path, folder: Path) -> None:
+    """Refuse to write over a study's definition or among its results."""
+    if output.resolve() == study.resolve() or folder.resolve() in (output.resolve(), *output.resolve().parents):
+        raise BadInput(f"--output {output} is part of the study; give another name")
+
+
+def study_at(place: Path, store: Path | None) -> tuple[StudyResults, str | None]:
+    """Return the results of a study given by its folder or its TOML file, and the file's text.
+
+    Raises
+    ------
+    StoreError, StudyFileError
+        If the folder is no store, or the file is no study's.
+    """
+    from rai_sim.study import Study, open_study
+    from rai_sim.study.file import store_of
+
+    if place.is_dir():
+        if store is not None:
+            raise BadInput(f"--store {store} has no meaning with the folder {place}; leave it out, or give the study's file")
+        return open_study(place), None
+    if not place.exists():
+        raise BadInput(f"there is no {place}{near_file(place, '.toml', '.study')} name a study's folder or its TOML file")
+    study = Study.from_toml(place)
+    folder = store_of(place) if store is None else store
+    if not folder.is_dir():
+        raise BadInput(f"{place}: there is no folder {folder} with its results; run rai-sim study {place} first")
+    return study.results(folder), read_text(place)
+
+
+def parse_select(texts: Sequence[str]) -> dict[str, list[Any]]:
+    """Return what `--select` asks for, as `StudyResults.select` takes it: values by argument."""
+    found: dict[str, list[Any]] = {}
+    for text in texts:
+        name, given, value = (part.strip() for part in text.partition("="))
+        if not given or not value or name not in _SELECTABLE:
+            raise BadInput(f"--select {text}: write instance=NAME, algorithm=NAME or delta=NUMBER")
+        found.setdefault(name, []).append(_select_value(text, name, value))
+    return found
+
+
+#: By what tasks are selected.
+_SELECTABLE = ("instance", "algorithm", "delta")
+
+
+def _select_value(text: str, name: str, value: str) -> Any:
+    if name == "algorithm" and ":" in value:  # as options of `run` and `trace` write it: vanilla:merging=false
+        try:
+            return algorithm_from_text(value)
+        except BadInput as error:
+            raise BadInput(f"--select {text}: {error}") from None
+    if name != "delta":
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        raise BadInput(f"--select {text}: {value!r} is not a number; give one such as 0.01") from None
+
+
+def selected(results: StudyResults, chosen: dict[str, list[Any]]) -> StudyResults:
+    """Return the results of the tasks that `--select` asks for."""
+    try:
+        return results.select(**chosen)
+    except ValueError as error:
+        raise BadInput(f"--select: {error}") from None

@@ -1,0 +1,108 @@
+"""The verb `trace`: one replication, event by event, as a table, JSON or a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from rai_sim.algorithms.text import describe_algorithms
+from rai_sim.cli import options
+from rai_sim.cli.options import KINDS, SKIP_ERROR, VARIANTS, Delta, Json, again, check_file, parse_algorithm
+from rai_sim.cli.problem import build_problem, takes_problem
+from rai_sim.cli.tables import fitted_table, json_text
+from rai_sim.cli.text import show
+from rai_sim.simulation.summary import json_safe
+from rai_sim.support.errors import BadInput
+from rai_sim.support.files import write_atomically
+from rai_sim.tracing import trace as tracing
+from rai_sim.tracing.events import event_cells
+from rai_sim.tracing.trace import Trace
+
+#: A table of events stops after so many; JSON has them all.
+_MOST_EVENTS = 200
+#: Which columns of it a narrow terminal goes without, the first one first: the arm's pulls, its radius, its mean.
+_LEAST = (4, 3, 2)
+
+
+@takes_problem
+def trace(
+    problem_options: dict[str, Any],
+    algorithm: Annotated[str, options.names(f"known, with defaults: {describe_algorithms()}", VARIANTS)] = "vanilla",
+    delta: Delta = 0.01,
+    seed: Annotated[int, options.whole("seed of all streams")] = 0,
+    replication: Annotated[int, options.whole("index of the replication")] = 0,
+    max_pulls: Annotated[int | None, options.whole("give the replication up at so many pulls; default: never")] = None,
+    skip_error: Annotated[float, options.real("total variation that skipping rounds may cost")] = SKIP_ERROR,
+    plot: Annotated[Path | None, options.path("draw the trace into a .png, .svg or .pdf file")] = None,
+    json: Json = False,
+) -> None:
+    """Print when arms are settled and clusters merged in one replication.
+
+    Its numbers are those of `run`.
+    """
+    problem, chosen = build_problem(problem_options), parse_algorithm(algorithm)
+    kind = None
+    if plot is not None:
+        kind = kind_of(plot)
+        import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is run
+    numbers: dict[str, Any] = {"delta": delta, "seed": seed, "replication": replication, "max_pulls": max_pulls, "skip_error": skip_error}
+    found = tracing.trace(problem, chosen, **numbers)
+    if plot is not None and kind is not None:
+        write_trace(found, plot, kind)
+    rerun = again("trace", **problem_options, algorithm=algorithm, **numbers)
+    if json:
+        show(json_text(trace_document(found, rerun=rerun)))
+    else:
+        notes = [f"the same again: {rerun}"]
+        show(trace_text(found, notes if plot is None else [f"drawn into {plot}", *notes]))
+
+
+def kind_of(path: Path, option: str = "--plot") -> str:
+    """Return the kind of file that a name asks for; refuse what cannot be written before anything is run."""
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in KINDS:
+        raise BadInput(f"{option} {path} does not end in {', '.join(f'.{known}' for known in KINDS)}; give a name that does")
+    check_file(path, option)
+    return kind
+
+
+def trace_text(trace: Trace, notes: list[str]) -> str:
+    """Return the events as a table."""
+    rows = []
+    for event in trace.events[:_MOST_EVENTS]:
+        words, mean, radius, arm_pulls = event_cells(trace.problem, event)
+        rows.append((f"{event.round:,}", f"{event.pulls:,}", mean, radius, arm_pulls, words))
+    # The last column is text of any length.
+    width = max((len(row[-1]) for row in rows), default=0)
+    names = ("round", "pulls", "arm's mean", "radius", "arm's pulls", "event".ljust(width))
+    lines = fitted_table(names, [(*row[:-1], row[-1].ljust(width)) for row in rows], 0, _LEAST, "a pipe or --json has all")
+    if len(trace.events) > _MOST_EVENTS:
+        lines.append(f"... and {len(trace.events) - _MOST_EVENTS:,} more events; --json lists all")
+    return "\n".join([trace.headline(), "", *lines, "", *notes])
+
+
+def trace_document(trace: Trace, **more: Any) -> dict[str, Any]:
+    """Return what `trace --json` prints: the result, all events and the states."""
+    run = trace.result
+    return {
+        "algorithm": trace.algorithm.label, "delta": run.delta, "seed": run.seed, "replication": trace.replication,
+        "pulls": int(run.pulls[0]), "rounds": int(run.rounds[0]), "finished": bool(run.finished[0]), "correct": bool(run.correct[0]),
+        "representatives": run.representatives[0].tolist(), "experiment": run.experiment.identity(), **more,
+        "events": json_safe(trace.events_frame().to_dicts()),
+        "states": {
+            "rounds": trace.rounds.tolist(), "pulls": trace.pulls.tolist(), "means": json_safe(trace.means.tolist()),
+            "radii": json_safe(trace.radii.tolist()), "arm_pulls": trace.arm_pulls.tolist(), "active": trace.active.tolist(),
+        },
+    }  # fmt: skip
+
+
+def write_trace(trace: Trace, path: Path, kind: str) -> None:
+    """Draw a trace into a file."""
+    from rai_sim import plotting
+    from rai_sim.plotting.choice import figure_bytes
+    from rai_sim.plotting.style import house_style, own_axes
+    from rai_sim.plotting.traces import SIZE
+
+    with house_style():
+        picture = figure_bytes(plotting.trace(trace, own_axes(SIZE)), kind)
+    write_atomically(path, lambda file: file.write(picture))
