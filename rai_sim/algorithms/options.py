@@ -110,7 +110,8 @@ class Option:
 
     def _flaw(self, value: object, what: str) -> ArgumentValueError:
         shown = ascii(value) if isinstance(value, str) else short.repr(value)
-        return ArgumentValueError(self.name, f"{self.owner}: {self.name} is {shown}; give {what}")
+        said = f"{self.name} is {shown}; give {what}"
+        return ArgumentValueError(self.name, f"{self.owner}: ", said)
 
     def _refused(self, value: object) -> ArgumentTypeError | ArgumentValueError:
         head, tail = f"{self.owner}: {self.name} must be ", f"; got {short.repr(value)}"

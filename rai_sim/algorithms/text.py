@@ -11,13 +11,13 @@ from typing import Any
 
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.algorithms.options import SPOKEN, Option, either, options_of
-from rai_sim.support.errors import BadInput
+from rai_sim.support.errors import ArgumentValueError, BadInput
 from rai_sim.support.parsing import near, seen, whole_number
 
 _BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 #: An option up to its comma: a name, and after = a value, which may hold commas in double quotes.
-_OPTION = re.compile(r'\s*([^=,]*?)\s*(?:(=)\s*("(?:[^"\\]|\\.)*"|[^,]*?)\s*)?(?:,|$)', re.DOTALL)
+_OPTION = re.compile(r'\s*([^=,]*?)\s*(?:(=)\s*("(?:[^"\\]|\\.)*"|[^,]*?)\s*)?(?:,|\Z)', re.DOTALL)
 
 
 def algorithm_from_text(text: str) -> Algorithm:
@@ -91,12 +91,24 @@ def describe_algorithms(only: str | None = None) -> str:
     words = []
     for name, cls in ALGORITHMS.items():
         if only is None or name == only.strip().lower():
-            described = (
-                f"{field.name}={'...' if field.default is MISSING else written(field.default)}"
-                for field in fields(cls)  # type: ignore[arg-type]  # all are dataclasses
-            )
-            words.append(f"{name}:{','.join(described)}".rstrip(":"))
+            words.append(f"{name}:{','.join(_described(cls))}".rstrip(":"))
     return ", ".join(words)
+
+
+def _described(cls: type[Algorithm]) -> Iterator[str]:
+    """Yield each option with its default."""
+    try:
+        options = options_of(cls)
+    except TypeError:  # said where it is made; the other algorithms are described all the same
+        options = {}
+    for field in fields(cls):  # type: ignore[arg-type]  # all are dataclasses
+        if field.default is MISSING:
+            text = "..."
+        elif field.name in options:
+            text = write_option(options[field.name], field.default)
+        else:
+            text = written(field.default)
+        yield f"{field.name}={text}"
 
 
 def read_option(option: Option, text: str) -> Any:
@@ -117,8 +129,9 @@ def read_option(option: Option, text: str) -> Any:
         if option.takes(value):
             try:
                 return option.checked(value)
-            except ValueError as error:
-                raise BadInput(str(error).removeprefix(f"{option.owner}: ")) from None
+            except ArgumentValueError as error:
+                # Whoever wrote the text knows the algorithm's name, which stands first.
+                raise BadInput("".join(map(str, error.parts[1:]))) from None
     words = ["true", "false"] if bool in option.kinds else []
     words += [SPOKEN[kind] for kind in option.kinds if kind is not bool]
     words += [*map(written, option.choices), *(["none"] if option.optional else [])]

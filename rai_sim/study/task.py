@@ -5,14 +5,13 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
-from rai_sim.algorithms.options import options_of
 from rai_sim.arms.base import LAWS, Arms
 from rai_sim.problem import Problem
 from rai_sim.simulation.experiment import Experiment
@@ -118,7 +117,8 @@ def algorithm_to_json(algorithm: Algorithm) -> str:
     >>> algorithm_to_json(rai.LUCB())
     '{"name": "lucb", "as_printed": false}'
     """
-    options = {name: getattr(algorithm, name) for name in options_of(type(algorithm))}
+    kept = [f.name for f in fields(algorithm) if f.init]  # type: ignore[arg-type]  # all are dataclasses
+    options = {name: getattr(algorithm, name) for name in kept}
     return json.dumps({"name": type(algorithm).__name__.lower(), **options}, allow_nan=False)
 
 
