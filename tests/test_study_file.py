@@ -1,5 +1,7 @@
 """Studies as TOML files: what they mean, and what is wrong with them."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -289,6 +291,13 @@ def test_messages_are_in_tomls_words(tmp_path: Path, old: str, new: str, message
         read(tmp_path, GOOD.replace(old, new))
     assert message in str(caught.value)
     assert "strict=False" not in str(caught.value)
+
+
+def test_a_file_is_read_without_the_command_line() -> None:
+    """Neither its modules nor its parser are loaded."""
+    code = "import sys, rai_sim.study.file; print([name for name in sys.modules if name.startswith(('rai_sim.cli', 'typer'))])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(rai.__file__).parents[1])
+    assert found.stdout == "[]\n"
 
 
 def test_whole_numbers_may_be_written_short(tmp_path: Path) -> None:

@@ -328,8 +328,11 @@ def arm_pulls(result: Result, replications: int = 100) -> NDArray[np.int64]:
         block = _traced(result.experiment, index, np.empty(0, np.int64))
         found[row] = block.history.pulls[-1, 0]
         if found[row].sum() != block.pulls[0]:
-            raise ValueError(f"algorithm {result.algorithm.label} keeps no pulls by arm: its kernel does not write block.history "
-                             "(see rai_sim.engine.history)")
+            raise ArgumentValueError(
+                "result",
+                f"algorithm {result.algorithm.label} keeps no pulls by arm: its kernel does not "
+                "write block.history (see rai_sim.engine.history)",
+            )
     return found
 
 
