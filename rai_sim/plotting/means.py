@@ -12,6 +12,7 @@ from rai_sim import bounds as theory
 from rai_sim.plotting.inputs import NO_INTERVAL, SELECT, Case, Results, cases_of, setting_words
 from rai_sim.plotting.style import Look, axes_or_new, finish, looks_of_lines, plain, scale_axis
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
+from rai_sim.support.wording import listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -167,12 +168,8 @@ def family_of(case: Case, against: str) -> str:
             name = name.removesuffix(f", {parameter} = {value}")
         return name
     problem = case.experiment.problem
-    sizes = f"{len(problem.clusters)} clusters" if against == "n" else f"clusters {_few(problem.clusters)}"
-    return f"{type(problem.arms).__name__}, {sizes}, required {_few(problem.required)}"
-
-
-def _few(values: Sequence[int]) -> str:
-    return ",".join(map(str, values[:8])) + (",..." if len(values) > 8 else "")
+    sizes = f"{len(problem.clusters)} clusters" if against == "n" else f"clusters {listed(problem.clusters, between=',')}"
+    return f"{type(problem.arms).__name__}, {sizes}, required {listed(problem.required, between=',')}"
 
 
 def _draw_line(ax: Axes, label: str, points: Sequence[Case], against: str, look: Look) -> None:

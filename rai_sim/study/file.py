@@ -42,8 +42,9 @@ from rai_sim.study.grid import Study
 from rai_sim.study.task import Task
 from rai_sim.support.checks import check_delta
 from rai_sim.support.errors import ArgumentError, ArgumentTypeError, BadInput, Speech, told
-from rai_sim.support.parsing import cut, parse_array
+from rai_sim.support.parsing import parse_array
 from rai_sim.support.reading import read_text
+from rai_sim.support.wording import quoted as _short
 
 _FAMILIES = ("evenly_spaced", "linear_gaps", "geometric_gaps", "random_means")
 _PROBLEMS = ("best_arm", "one_of_top", "top", "m_of_top", "coarse_ranking", "full_ranking")
@@ -325,7 +326,3 @@ def _whole(value: Any) -> Any:
 
 def _counts(value: Any) -> Any:
     return [_whole(one) for one in value] if isinstance(value, list) else _whole(value)
-
-
-def _short(value: Any) -> str:
-    return cut(repr(value))

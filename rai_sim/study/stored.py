@@ -26,6 +26,7 @@ from rai_sim.engine.blocks import Block, Setting
 from rai_sim.problem import Problem, check_delta
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.study.task import Task, algorithm_from_json, arms_from_json, instance_key
+from rai_sim.support.wording import shortened
 
 #: Returns where the classes come from that a store's parts were made with, "my_rules.SuccElim" by name, and the package's version.
 Origins = Callable[[], Mapping[str, str]]
@@ -278,5 +279,4 @@ def _possible_means(stored: Mapping[str, Any]) -> list[NDArray[np.float64]]:
 
 
 def _short(error: Exception) -> str:
-    text = " ".join(f"{type(error).__name__}: {error}".split())
-    return text if len(text) <= 160 else text[:157] + "..."
+    return shortened(" ".join(f"{type(error).__name__}: {error}".split()), 160)

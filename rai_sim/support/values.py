@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-import reprlib
 from collections.abc import Iterable, Mapping, Sequence, Set
 from decimal import Decimal
 from typing import Any
@@ -18,35 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
+from rai_sim.support.wording import short as short
 
 #: What stands for a sequence of bytes or characters, not of numbers or texts.
 _TEXTS = (str, bytes, bytearray)
 #: Numbers of the kinds that doubles stand for: truth values, integers, floats.
 _REAL_KINDS = "biuf"
-
-
-class _Short(reprlib.Repr):
-    """Values in messages: the first dozen entries of a long sequence, and of a long integer its ends."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxtuple = self.maxlist = 12
-        self.maxother = 60
-
-    def repr_int(self, x: int, level: int) -> str:
-        """Return the digits, or the length of an integer that Python refuses to write in decimal digits."""
-        try:
-            return super().repr_int(x, level)
-        except ValueError:
-            return f"an integer of {x.bit_length()} bits"
-
-
-    def repr_instance(self, x: object, level: int) -> str:
-        """Return one line, also of a table."""
-        return " ".join(super().repr_instance(x, level).split())
-
-
-short = _Short()
 
 
 def is_integer_type(kind: type) -> bool:

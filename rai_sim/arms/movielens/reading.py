@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rai_sim.arms.movielens.files import DOWNLOAD, MOST_BYTES, MOST_SMALL, File, MovieLensError
 from rai_sim.arms.movielens.forms import Form, fields_of
+from rai_sim.support.wording import shortened
 
 #: What a movie can get, in half stars.
 LEAST, MOST = 1, 10
@@ -71,7 +72,7 @@ def _numbers(file: File, form: Form, first: int, body: bytes) -> pl.DataFrame:
         last = first + len(numbers) - 1
         flaw = flaws.get(at) or _what_is_missing(texts.row(at, named=True), numbers.row(at, named=True))
         raise MovieLensError(f"{file.name} cannot be read: up to line {last:,} it has {bad.size:,} lines without user, movie or rating, "
-                             f"the first is line {first + at:,}, {_short(line)}: {flaw}; mend it, or download the set again")
+                             f"the first is line {first + at:,}, {shortened(line)!r}: {flaw}; mend it, or download the set again")
     return numbers
 
 
@@ -151,10 +152,6 @@ def _refuse_duplicates(name: str, pairs: NDArray[np.uint64]) -> None:
                              "keep one rating a user and movie")
 
 
-def _short(line: str) -> str:
-    return repr(line if len(line) <= 60 else f"{line[:57]}...")
-
-
 # Titles, and tables of means -----------------------------------------------------------------------
 
 
@@ -169,7 +166,7 @@ def rows_of(file: File, separator: str) -> Iterator[tuple[int, list[str]]]:
         try:
             yield number, fields_of(line.removesuffix("\n"), separator)
         except csv.Error as error:
-            raise MovieLensError(f"{file.name}, line {number:,}, {_short(line)}: {error}; mend that line") from None
+            raise MovieLensError(f"{file.name}, line {number:,}, {shortened(line)!r}: {error}; mend that line") from None
 
 
 def read_titles(file: File, form: Form) -> dict[int, str]:

@@ -1,0 +1,127 @@
+"""How values are put into words: numbers and counts, and long texts, lists and values cut short."""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from collections.abc import Sequence
+from typing import Any
+
+
+class _Short(reprlib.Repr):
+    """Values in messages: the first dozen entries of a long sequence, and of a long integer its ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxtuple = self.maxlist = 12
+        self.maxother = 60
+
+    def repr_int(self, x: int, level: int) -> str:
+        """Return the digits, or the length of an integer that Python refuses to write in decimal digits."""
+        try:
+            return super().repr_int(x, level)
+        except ValueError:
+            return f"an integer of {x.bit_length()} bits"
+
+    def repr_instance(self, x: object, level: int) -> str:
+        """Return one line, also of a table."""
+        return " ".join(super().repr_instance(x, level).split())
+
+
+#: Values as messages repeat them: `short.repr(value)`.
+short = _Short()
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """Return a text of at most `most` characters: itself, or its beginning and three dots.
+
+    Examples
+    --------
+    >>> shortened("0.1,0.2"), shortened("0.1,0.2,0.3", most=10)
+    ('0.1,0.2', '0.1,0.2...')
+    """
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def quoted(value: object, most: int = 60) -> str:
+    """Return how Python writes a value, `shortened`.
+
+    Examples
+    --------
+    >>> quoted("a"), quoted([1, 2, 3, 4], most=10)
+    ("'a'", '[1, 2, ...')
+    """
+    return shortened(repr(value), most)
+
+
+def listed(
+    values: Sequence[object], most: int = 8, between: str = ", ", more: str | None = None
+) -> str:
+    """Return values in words, of more than `most` the first ones and `more`, dots if it is None.
+
+    Examples
+    --------
+    >>> listed((3, 5, 2)), listed(range(100), 4), listed("abc", 2, "-", " and others")
+    ('3, 5, 2', '0, 1, 2, 3, ...', 'a-b and others')
+    """
+    words = between.join(map(str, values[:most]))
+    if len(values) <= most:
+        return words
+    return words + (f"{between}..." if more is None else more)
+
+
+def number(value: float | None) -> str:
+    """Return a number of pulls or rounds with thousands separators, one decimal below 1,000.
+
+    An integer has no decimal; None and NaN are n/a.
+
+    Examples
+    --------
+    >>> number(12345.6), number(12.34), number(12), number(None)
+    ('12,346', '12.3', '12', 'n/a')
+    """
+    if value is None or math.isnan(value):
+        return "n/a"
+    whole = isinstance(value, int) or abs(value) >= 1000.0
+    return f"{value:,.0f}" if whole else f"{value:,.1f}"
+
+
+def percent(share: float | None) -> str:
+    """Return a share in percent with three significant digits; None and NaN are n/a.
+
+    Examples
+    --------
+    >>> percent(0.12345), percent(1.0), percent(None)
+    ('12.3 %', '100 %', 'n/a')
+    """
+    return "n/a" if share is None or math.isnan(share) else f"{100.0 * share:.3g} %"
+
+
+def count(n: int, thing: str) -> str:
+    """Return n things in words.
+
+    Examples
+    --------
+    >>> count(1000, "replication"), count(1, "arm")
+    ('1,000 replications', '1 arm')
+    """
+    return f"{n:,} {thing}" + ("" if n == 1 else "s")
+
+
+def json_safe(value: Any) -> Any:
+    """Return a value of numbers, texts, lists and dicts as JSON can hold it.
+
+    NaN and infinities, for which JSON has no words, become None; keys become texts, tuples lists.
+
+    Examples
+    --------
+    >>> json_safe({0.5: (1.0, math.nan)})
+    {'0.5': [1.0, None]}
+    """
+    if isinstance(value, dict):
+        return {str(key): json_safe(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_safe(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
