@@ -146,11 +146,12 @@ class Problem:
 
     def _repr_html_(self) -> str:
         """Return the arms as a table, best first, with cluster and gap, for notebooks; of many arms the first ones."""
-        from rai_sim.support import html_tables  # here: only notebooks need it
+        from rai_sim.arms.tables import arms_table  # here: only notebooks need it
+        from rai_sim.support import html_tables
 
         columns = ("cluster", "required of it", "arm gap")
         return html_tables.block(f"{self!r}, bottleneck gap {self.bottleneck_gap:.4g}",
-                                 html_tables.arms_table(self.arms, self._order.tolist(), columns, self._cluster_cells))
+                                 arms_table(self.arms, self._order.tolist(), columns, self._cluster_cells))
 
     def _cluster_cells(self, arm: int) -> tuple[str, str, str]:
         """Return an arm's cluster, 1 for the best one, how many of how many arms of it are asked for, and the arm's gap."""

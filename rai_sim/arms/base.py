@@ -59,9 +59,10 @@ class Arms(ABC):
 
     def _repr_html_(self) -> str:
         """Return the arms as a table, for notebooks; of many arms the first ones."""
-        from rai_sim.support import html_tables  # here: only notebooks need it
+        from rai_sim.arms.tables import arms_table  # here: only notebooks need it
+        from rai_sim.support import html_tables
 
-        return html_tables.block(repr(self), html_tables.arms_table(self, range(self.n_arms)))
+        return html_tables.block(repr(self), arms_table(self, range(self.n_arms)))
 
     @property
     def n_arms(self) -> int:

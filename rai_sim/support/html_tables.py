@@ -4,34 +4,12 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-if TYPE_CHECKING:
-    from rai_sim.arms.base import Arms
+from rai_sim.support.columns import Cell as Cell
 
-#: A notebook's table lists so many arms, or tasks.
+#: A notebook's table lists so many rows.
 MOST_ROWS = 50
-
-
-@dataclass(frozen=True)
-class Cell:
-    """What a table's cell shows, and what it is sorted by where that is another thing.
-
-    Attributes
-    ----------
-    text : str
-        Shown.
-    key : float or str, optional
-        Sorted by; the text itself when None. Empty, or NaN, for a missing value, which is sorted last either way.
-    warn : bool
-        Whether the cell is shown as a warning.
-    """
-
-    text: str
-    key: float | str | None = None
-    warn: bool = False
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str | Cell]], left: int = 1, classes: str = "") -> str:
@@ -55,25 +33,6 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | Cell]], left: in
     body = "".join(f"<tr>{''.join(cell(i, content) for i, content in enumerate(row))}</tr>" for row in rows)
     named = f' class="{html.escape(classes)}"' if classes else ""
     return f"<table{named}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def arms_table(
-    arms: Arms, order: Sequence[int], columns: Sequence[str] = (), cells: Callable[[int], Sequence[str]] = lambda arm: ()
-) -> str:
-    """Return arms as a table in some order, with more columns if there are any; of many arms the first ones, and how many there are.
-
-    Examples
-    --------
-    >>> import rai_sim as rai
-    >>> arms_table(rai.Bernoulli([0.9, 0.5]).with_names(["A", "B"]), [0])
-    '<table>...arm</th>...name</th>...mean</th>...>0</td>...>A</td>...>0.9</td></tr></tbody></table>'
-    """
-    names = [(head, given) for head, given in (("id", arms.ids), ("name", arms.names)) if given is not None]
-    heads = ("arm", *(head for head, _ in names), "mean", *columns)
-    shown = order[:MOST_ROWS]
-    rows = [(str(arm), *(str(given[arm]) for _, given in names), f"{arms.means[arm]:.10g}", *cells(arm)) for arm in shown]
-    left = len(order) - len(shown)
-    return table(heads, rows, 1 + len(names)) + line(f"... and {left:,} more arms; means has all" if left else "")
 
 
 def block(headline: str, *parts: str) -> str:
