@@ -26,9 +26,9 @@ import rai_sim as rai
 from rai_sim import movielens
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.arms.base import Arms
-from rai_sim.simulation.summary import json_safe, number
 from rai_sim.support.entry import print_anything
 from rai_sim.support.files import write_atomically
+from rai_sim.support.wording import json_safe, number
 
 DELTA = 0.01
 ALGORITHMS: dict[str, Algorithm] = {"Vanilla": rai.Vanilla(), "Butterscotch": rai.Butterscotch(), "LUCB": rai.LUCB()}

@@ -62,7 +62,7 @@ def test_a_study_is_its_simulations(tmp_path: Path, n_jobs: int) -> None:
 
 def test_a_look_is_kept_apart_where_it_is_the_next_best_cut() -> None:
     """Sums that were cut at looks, of a study that wants fewer: the first border beyond its number stays one."""
-    from rai_sim.study.aggregate import Aggregate
+    from rai_sim.simulation.statistics import Aggregate
 
     one, yes = np.ones(363, np.int64), np.ones(363, bool)
     pieces = Pieces(cut=300, looks=False)
@@ -134,7 +134,7 @@ def test_a_precision_is_reached_by_the_schedule_alone(tmp_path: Path) -> None:
         pulls = simulated(task, 5000)
 
         def prefix(k: int, pulls: rai.Result = pulls) -> Any:
-            from rai_sim.study.aggregate import Aggregate
+            from rai_sim.simulation.statistics import Aggregate
 
             return Aggregate.of(pulls.pulls[:k], pulls.rounds[:k], pulls.correct[:k], pulls.finished[:k])
 
@@ -438,7 +438,7 @@ def test_progress_shows_tasks_replications_time_and_error(tmp_path: Path, capsys
 
 def test_pieces_know_their_gaps_and_prefixes() -> None:
     """Disjoint pieces in any order; neighbours are joined except at looks and at the cut."""
-    from rai_sim.study.aggregate import Aggregate
+    from rai_sim.simulation.statistics import Aggregate
 
     pulls = np.arange(1, 1001)
     yes = np.ones(1000, bool)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rai_sim as rai
-from rai_sim.study.aggregate import Aggregate
+from rai_sim.simulation.statistics import Aggregate
 from rai_sim.study.stopping import FIRST_LOOK, follow, looks_within, next_look, stein_interval
 
 

@@ -67,7 +67,7 @@ def test_counts(n: int, words: str) -> None:
 
 @given(st.text(max_size=200), st.integers(4, 160))
 def test_a_shortened_text_is_no_longer_than_it_may_be(text: str, most: int) -> None:
-    """What fits stays as it is; the rest is a beginning of the text, three dots, and exactly full."""
+    """What fits stays as it is; the rest is its beginning and three dots, exactly full."""
     found = shortened(text, most)
     if len(text) <= most:
         assert found == text
@@ -86,7 +86,8 @@ def test_quoted_values_are_written_as_python_does() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "words"), [(0, ""), (1, "0"), (8, "0, 1, 2, 3, 4, 5, 6, 7"), (9, "0, 1, 2, 3, 4, 5, 6, 7, ...")]
+    ("n", "words"),
+    [(0, ""), (1, "0"), (8, "0, 1, 2, 3, 4, 5, 6, 7"), (9, "0, 1, 2, 3, 4, 5, 6, 7, ...")],
 )
 def test_lists_name_the_first_eight(n: int, words: str) -> None:
     """Eight are all; of nine the ninth is left out."""

@@ -25,9 +25,13 @@ def arms_table(
     --------
     >>> import rai_sim as rai
     >>> arms_table(rai.Bernoulli([0.9, 0.5]).with_names(["A", "B"]), [0])
-    '<table>...arm</th>...name</th>...mean</th>...>0</td>...>A</td>...>0.9</td></tr></tbody></table>'
+    '<table>...arm</th>...name</th>...mean</th>...>0</td>...>A</td>...>0.9</td></tr></tbody>...'
     """
-    names = [(head, given) for head, given in (("id", arms.ids), ("name", arms.names)) if given is not None]
+    names = [
+        (head, given)
+        for head, given in (("id", arms.ids), ("name", arms.names))
+        if given is not None
+    ]
     heads = ("arm", *(head for head, _ in names), "mean", *columns)
     shown = order[: html_tables.MOST_ROWS]
     rows = [

@@ -13,8 +13,8 @@ from rai_sim.cli.problem import build_problem, takes_problem
 from rai_sim.cli.tables import headline, json_text, problem_document, text_table
 from rai_sim.cli.text import show
 from rai_sim.problem import Problem
-from rai_sim.simulation.summary import count, number
 from rai_sim.support.checks import check_delta
+from rai_sim.support.wording import count, number
 
 #: A text that lists arms stops after so many; JSON has them all.
 _MOST_ARMS = 50

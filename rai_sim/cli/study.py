@@ -13,8 +13,8 @@ from rai_sim.cli import options
 from rai_sim.cli.options import FOLDER, PROGRESS, Jobs, Json, again, check_file, near_file, path_name
 from rai_sim.cli.tables import fitted_table, json_text
 from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
-from rai_sim.simulation.summary import json_safe, percent
 from rai_sim.support.errors import BadInput
+from rai_sim.support.wording import json_safe, percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -137,8 +137,8 @@ def summary_text(results: StudyResults) -> str:
     from rai_sim.study import tables
 
     frame = tables.distinct(results.summary())
-    rows = [[cell.text for cell in tables.cells(row)] for row in frame.head(_MOST_ROWS).iter_rows(named=True)]
-    lines = fitted_table(tables.COLUMNS, rows, tables.NAMES, tables.LEAST, "a pipe, --output or --json has all")
+    rows = frame.head(_MOST_ROWS).iter_rows(named=True)
+    lines = fitted_table(tables.SHOWN, rows, tables.NAMES, tables.LEAST, "a pipe, --output or --json has all")
     if len(frame) > _MOST_ROWS:
         lines.append(f"... and {len(frame) - _MOST_ROWS:,} more tasks; --output FILE.csv or --json has all")
     said = [f"WARNING: {sentence}" for sentence in tables.warnings_of(results, frame)]

@@ -6,27 +6,45 @@ import json
 import shutil
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rai_sim import bounds
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.problem import Problem
+from rai_sim.simulation.columns import COLUMNS
 from rai_sim.simulation.result import Result
-from rai_sim.simulation.summary import Summary, count, json_safe, number, percent, upper_bound
+from rai_sim.simulation.statistics import upper_bound
+from rai_sim.simulation.summary import Summary, found_in, summarise
+from rai_sim.support.columns import Column, titles
+from rai_sim.support.wording import count, json_safe, listed, number, percent
 
-_COLUMNS = (
-    "algorithm",
-    "mean pulls",
-    "95 % interval",
-    "errors",
-    "95 % interval",
-    "lower bound",
-    "upper bound",
-    "seconds",
+#: A text that lists arms stops after so many; JSON has them all.
+_MOST_ARMS = 50
+
+
+def _upper_cell(bound: tuple[str | None, float | None]) -> str:
+    theorem, pulls = bound
+    return "none" if pulls is None else f"{number(pulls)} ({(theorem or '').replace('Theorem', 'Th.')})"
+
+
+def _interval(low: str, high: str) -> str:
+    """Return an interval in words, the unit only once."""
+    return low if low == high == "n/a" else f"{low.removesuffix(' %')} to {high}"
+
+
+#: What `run` shows of a result, a row an algorithm; some columns in words of its own.
+_RUN_COLUMNS = (
+    *COLUMNS.pick("algorithm", "pulls_mean"),
+    COLUMNS["pulls_interval"].shown("95 % interval", lambda ends: _interval(*map(number, ends))),
+    COLUMNS["error_rate"],
+    COLUMNS["error_interval"].shown("95 % interval", lambda ends: _interval(*map(percent, ends))),
+    COLUMNS["lower_bound_pulls"].shown("lower bound"),
+    COLUMNS["upper_bound"].shown("upper bound", _upper_cell),
+    COLUMNS["seconds"],
 )
-#: Which of them a narrow terminal goes without, the first one first: lower bound, seconds, upper bound, the interval of errors.
-_LEAST_OF_RUN = (5, 7, 6, 4)
+#: Which of them a narrow terminal goes without, the first one first.
+_LEAST_OF_RUN = ("lower_bound_pulls", "seconds", "upper_bound", "error_interval")
 
 
 def terminal_width() -> int | None:
@@ -120,11 +138,36 @@ class Columns:
         return "  ".join(placed).rstrip()
 
 
-def fitted_table(names: Sequence[str], rows: Sequence[Sequence[str]], left: int, least: Sequence[int], remedy: str) -> list[str]:
-    """Return the lines of a table that fits the terminal, if there is one, and a line that says what had to be left out (see `Columns`)."""
-    widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
-    columns = Columns(names, widths, left, least, terminal_width())
-    return [*columns.head(), *(line for row in rows for line in columns.row(row)), *columns.left_out(remedy)]
+def places(columns: Sequence[Column], keys: Sequence[str]) -> list[int]:
+    """Return where the columns of some keys stand.
+
+    Raises
+    ------
+    ValueError
+        If a key is that of no column.
+
+    Examples
+    --------
+    >>> places(COLUMNS.pick("errors", "finished", "task"), ["task", "errors"])
+    [2, 0]
+    """
+    known = [column.key for column in columns]
+    for key in keys:
+        if key not in known:
+            raise ValueError(f"there is no column {key!r} in this table; choose among {', '.join(known)}")
+    return [known.index(key) for key in keys]
+
+
+def fitted_table(columns: Sequence[Column], rows: Iterable[Any], left: int, least: Sequence[str], remedy: str) -> list[str]:
+    """Return the lines of a table that fits the terminal, if there is one (see `Columns`).
+
+    A line below says what had to be left out.
+    `least` are the keys of columns that may be left out, the least important one first.
+    """
+    names, texts = titles(columns), [[column.cell(row).text for column in columns] for row in rows]
+    widths = [max(map(len, entries)) for entries in zip(names, *texts, strict=True)]
+    fitted = Columns(names, widths, left, places(columns, least), terminal_width())
+    return [*fitted.head(), *(line for row in texts for line in fitted.row(row)), *fitted.left_out(remedy)]
 
 
 def text_table(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
@@ -153,23 +196,31 @@ class RunTable:
     def __init__(self, problem: Problem, delta: float, algorithms: Sequence[Algorithm], width: int | None) -> None:
         """Choose the columns."""
         self._problem, self._delta = problem, delta
-        lower = number(float(bounds.lower(problem, delta)))
         uppers = [upper_bound(problem, algorithm, delta) for algorithm in algorithms]
         # Of an algorithm without a bound of its own, as many pulls are expected as Vanilla may take.
         most = len(number(max(float(bounds.vanilla(problem, delta)) if bound is None else bound for _, bound in uppers)))
-        cells = [
-            max((algorithm.label for algorithm in algorithms), key=len), " " * most, " " * (2 * most + 4), "0.123 %", "0.123 to 0.456 %",
-            lower, max((_upper_cell(*upper) for upper in uppers), key=len), "1234.56",
-        ]  # fmt: skip
-        widths = [max(len(name), len(cell)) for name, cell in zip(_COLUMNS, cells, strict=True)]
-        self._columns = Columns(_COLUMNS, widths, 1, _LEAST_OF_RUN, width)
+        by_unit = {"pulls": most, "rounds": most, "share": len("0.123 %"), "s": len("1234.56")}
+        expected = {
+            "algorithm": max(len(algorithm.label) for algorithm in algorithms),
+            "pulls_interval": 2 * most + 4,
+            "error_interval": len("0.123 to 0.456 %"),
+            "lower_bound_pulls": len(number(float(bounds.lower(problem, delta)))),
+            "upper_bound": max(len(_upper_cell(upper)) for upper in uppers),
+        }
+        names = titles(_RUN_COLUMNS)
+        widths = [
+            max(len(column.title), expected.get(column.key, by_unit.get(column.unit, 0)))
+            for column in _RUN_COLUMNS
+        ]
+        self._columns = Columns(names, widths, 1, places(_RUN_COLUMNS, _LEAST_OF_RUN), width)
         self._summaries: list[Summary] = []
 
     def lines(self, result: Result) -> str:
         """Return a result's row, before the first one the table's head."""
         head = [] if self._summaries else [headline(self._problem, self._delta), "", *self._columns.head()]
-        self._summaries.append(result.summary())
-        return "\n".join([*head, *self._columns.row(_run_row(self._summaries[-1]))])
+        found = found_in(result)
+        self._summaries.append(summarise(result, found))
+        return "\n".join([*head, *self._columns.row([column.cell(found).text for column in _RUN_COLUMNS])])
 
     def end(self, notes: Sequence[str]) -> str:
         """Return what stands below the rows: the legend, what a reader must be warned of, and the notes; without rows the notes alone."""
@@ -185,28 +236,6 @@ class RunTable:
         return "\n".join(["", legend, *said, *self._columns.left_out("a pipe or --json has all"), *notes])
 
 
-def _run_row(summary: Summary) -> list[str]:
-    return [
-        summary.algorithm,
-        number(summary.mean),
-        _interval(*map(number, summary.interval)),
-        percent(summary.error_rate),
-        _interval(*map(percent, summary.error_interval)),
-        number(summary.lower_bound),
-        _upper_cell(summary.upper_bound_theorem, summary.upper_bound),
-        f"{summary.seconds:.2f}",
-    ]
-
-
-def _upper_cell(theorem: str | None, pulls: float | None) -> str:
-    return "none" if pulls is None else f"{number(pulls)} ({(theorem or '').replace('Theorem', 'Th.')})"
-
-
-def _interval(low: str, high: str) -> str:
-    """Return an interval in words, the unit only once."""
-    return low if low == high == "n/a" else f"{low.removesuffix(' %')} to {high}"
-
-
 def headline(problem: Problem, delta: float) -> str:
     """Return what a problem is, in one line."""
     arms = count(problem.n_arms, f"{type(problem.arms).__name__} arm")
@@ -215,9 +244,7 @@ def headline(problem: Problem, delta: float) -> str:
 
 
 def _few(values: Sequence[int]) -> str:
-    if len(values) <= 12:
-        return ",".join(map(str, values))
-    return f"{','.join(map(str, values[:10]))},... ({len(values)} clusters)"
+    return listed(values, 12, ",") if len(values) <= 12 else listed(values, 10, ",", f",... ({len(values)} clusters)")
 
 
 def problem_document(problem: Problem) -> dict[str, Any]:

@@ -11,17 +11,17 @@ from rai_sim.cli.options import KINDS, SKIP_ERROR, VARIANTS, Delta, Json, again,
 from rai_sim.cli.problem import build_problem, takes_problem
 from rai_sim.cli.tables import fitted_table, json_text
 from rai_sim.cli.text import show
-from rai_sim.simulation.summary import json_safe
 from rai_sim.support.errors import BadInput
 from rai_sim.support.files import write_atomically
+from rai_sim.support.wording import json_safe
 from rai_sim.tracing import trace as tracing
-from rai_sim.tracing.events import event_cells
+from rai_sim.tracing.events import event_columns
 from rai_sim.tracing.trace import Trace
 
 #: A table of events stops after so many; JSON has them all.
 _MOST_EVENTS = 200
-#: Which columns of it a narrow terminal goes without, the first one first: the arm's pulls, its radius, its mean.
-_LEAST = (4, 3, 2)
+#: Which columns of it a narrow terminal goes without, the first one first.
+_LEAST = ("arm_pulls", "radius", "mean")
 
 
 @takes_problem
@@ -68,14 +68,12 @@ def kind_of(path: Path, option: str = "--plot") -> str:
 
 def trace_text(trace: Trace, notes: list[str]) -> str:
     """Return the events as a table."""
-    rows = []
-    for event in trace.events[:_MOST_EVENTS]:
-        words, mean, radius, arm_pulls = event_cells(trace.problem, event)
-        rows.append((f"{event.round:,}", f"{event.pulls:,}", mean, radius, arm_pulls, words))
+    known, events = event_columns(trace.problem), trace.events[:_MOST_EVENTS]
     # The last column is text of any length.
-    width = max((len(row[-1]) for row in rows), default=0)
-    names = ("round", "pulls", "arm's mean", "radius", "arm's pulls", "event".ljust(width))
-    lines = fitted_table(names, [(*row[:-1], row[-1].ljust(width)) for row in rows], 0, _LEAST, "a pipe or --json has all")
+    width = max((len(known["event"].value(event)) for event in events), default=0)
+    words = known["event"].shown("event".ljust(width), lambda said: str(said).ljust(width))
+    columns = (*known.pick("round", "pulls", "mean", "radius", "arm_pulls"), words)
+    lines = fitted_table(columns, events, 0, _LEAST, "a pipe or --json has all")
     if len(trace.events) > _MOST_EVENTS:
         lines.append(f"... and {len(trace.events) - _MOST_EVENTS:,} more events; --json lists all")
     return "\n".join([trace.headline(), "", *lines, "", *notes])

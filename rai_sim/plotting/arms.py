@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from rai_sim.plotting.inputs import LEAST_FOR_INTERVAL, NO_INTERVAL, Results, few_cases
 from rai_sim.plotting.style import axes_or_new, finish, scale_axis
-from rai_sim.simulation.summary import count, student_quantile
+from rai_sim.simulation.statistics import student_quantile
 from rai_sim.support.checks import check_count
 from rai_sim.support.errors import ArgumentValueError
+from rai_sim.support.wording import count
 from rai_sim.tracing.trace import arm_pulls
 
 if TYPE_CHECKING:

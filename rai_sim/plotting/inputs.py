@@ -12,10 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.plotting.style import Look, looks, plain, short_label
+from rai_sim.simulation.columns import Found
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.result import Result
-from rai_sim.simulation.summary import upper_bound
+from rai_sim.simulation.statistics import upper_bound
+from rai_sim.simulation.summary import found_in
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError, Named
+from rai_sim.support.wording import listed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -192,23 +195,28 @@ def _is_study(results: object) -> TypeGuard[StudyResults]:
     return module is not None and isinstance(results, module.StudyResults)
 
 
+def _case(row: Found | Mapping[str, Any], experiment: Experiment, instance: str, label: str, **more: Any) -> Case:
+    """Return an experiment with its numbers, of a row of statistics."""
+    def some(key: str) -> float:
+        value = row[key]
+        return math.nan if value is None else float(value)
+
+    return Case(
+        experiment, instance, label, row["replications"], row["finished"], some("pulls_mean"), some("pulls_standard_error"),
+        some("pulls_mean_low_95"), some("pulls_mean_high_95"), **more,
+    )  # fmt: skip
+
+
 def _case_of_result(result: Result, label: str) -> Case:
-    s = result.summary()
-    return Case(result.experiment, "", label, s.replications, s.finished, s.mean, s.standard_error, *s.interval, result=result)
+    return _case(found_in(result), result.experiment, "", label, result=result)
 
 
 def _cases_of_study(results: StudyResults, summary: pl.DataFrame | None) -> Iterator[Case]:
     """Yield the tasks."""
-    def some(value: float | None) -> float:
-        return math.nan if value is None else float(value)
-
     frame = results.summary() if summary is None else summary
     for task, row in zip(results.tasks, frame.iter_rows(named=True), strict=True):
-        yield Case(
-            task.experiment, task.instance, short_label(task.experiment.algorithm), row["replications"], row["finished"],
-            some(row["pulls_mean"]), some(row["pulls_standard_error"]), some(row["pulls_mean_low_95"]),
-            some(row["pulls_mean_high_95"]), task.parameters, study=(results, task),
-        )  # fmt: skip
+        label = short_label(task.experiment.algorithm)
+        yield _case(row, task.experiment, task.instance, label, parameters=task.parameters, study=(results, task))
 
 
 def labels_of(cases: Sequence[Case]) -> list[str]:
@@ -237,8 +245,7 @@ def _cap(case: Case) -> str:
 
 def task_words(case: Case) -> str:
     """Return what is asked for, in words."""
-    problem = case.experiment.problem
-    return f"r = {','.join(map(str, problem.required[:6]))}{',...' if len(problem.required) > 6 else ''}"
+    return f"r = {listed(case.experiment.problem.required, 6, ',')}"
 
 
 #: What may tell two experiments of one label apart, in words.

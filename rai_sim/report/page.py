@@ -5,18 +5,16 @@ from __future__ import annotations
 import base64
 import html
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from rai_sim.problem import Problem
+from rai_sim.simulation.columns import COLUMNS
 from rai_sim.simulation.provenance import environment, now
-from rai_sim.simulation.summary import percent
 from rai_sim.study import tables
 from rai_sim.support import html_tables
-from rai_sim.support.html_tables import Cell
+from rai_sim.support.columns import Column, cells, titles
+from rai_sim.support.wording import percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -127,8 +125,9 @@ def _section(head: str, content: str) -> str:
     return f"<section><h2>{html.escape(head)}</h2>{content}</section>"
 
 
-def _sorted_table(columns: Sequence[str], rows: Iterable[Sequence[str | Cell]], left: int) -> str:
-    return f'<div class="wide" tabindex="0">{html_tables.table(columns, rows, left, "sorts")}</div>'
+def _sorted_table(columns: Sequence[Column], rows: Iterable[Any], left: int) -> str:
+    table = html_tables.table(titles(columns), (cells(columns, row) for row in rows), left, "sorts")
+    return f'<div class="wide" tabindex="0">{table}</div>'
 
 
 def _in_short(results: StudyResults, frame: pl.DataFrame) -> str:
@@ -142,13 +141,9 @@ def _in_short(results: StudyResults, frame: pl.DataFrame) -> str:
 
 
 def _what(results: StudyResults, definition: str | None) -> str:
-    problems: dict[tuple[str, str], tuple[str, Problem]] = {}
-    for task in results.tasks:
-        problem = task.experiment.problem
-        problems.setdefault((task.instance, problem.identity()), (task.instance, problem))
-    columns = ("instance", "law", "arms", "clusters", "required", "bottleneck gap", "means, best first")
-    rows = [_instance_row(name, problem) for name, problem in list(problems.values())[:_INSTANCES]]
-    more = f"<p>... and {len(problems) - _INSTANCES:,} more instances.</p>" if len(problems) > _INSTANCES else ""
+    instances = tables.instance_rows(results.tasks)
+    columns = tables.INSTANCE_COLUMNS.pick("instance", "law", "n_arms", "clusters", "required", "bottleneck_gap_reward", "means")
+    more = f"<p>... and {len(instances) - _INSTANCES:,} more instances.</p>" if len(instances) > _INSTANCES else ""
     runs = [task.experiment for task in results.tasks]
     facts: dict[str, Sequence[object]] = {
         "replications of each task": [_wanted(results)],
@@ -158,7 +153,7 @@ def _what(results: StudyResults, definition: str | None) -> str:
     }  # fmt: skip
     listed = "".join(f"<li>{html.escape(name)}: {html.escape(', '.join(map(str, values)))}</li>" for name, values in facts.items())
     shown = "" if definition is None else f"<details><summary>The study's file</summary><pre>{html.escape(definition)}</pre></details>"
-    return f"<ul>{listed}</ul>{shown}{_sorted_table(columns, rows, len(columns))}{more}"
+    return f"<ul>{listed}</ul>{shown}{_sorted_table(columns, instances[:_INSTANCES], len(columns))}{more}"
 
 
 def _wanted(results: StudyResults) -> str:
@@ -168,15 +163,6 @@ def _wanted(results: StudyResults) -> str:
     if study.precision is None:
         return f"{study.replications:,}"
     return f"until the 95 % interval of the mean is within {percent(study.precision)} of it, at most {study.most_replications:,}"
-
-
-def _instance_row(name: str, problem: Problem) -> list[str | Cell]:
-    means = np.sort(problem.arms.means)[::-1]
-    return [
-        name, type(problem.arms).__name__, Cell(f"{problem.n_arms:,}", problem.n_arms),
-        tables.listed(problem.clusters), tables.listed(problem.required),
-        Cell(f"{problem.bottleneck_gap:.4g}", problem.bottleneck_gap), tables.listed([f"{mean:.4g}" for mean in means.tolist()]),
-    ]  # fmt: skip
 
 
 def _listed(frame: pl.DataFrame) -> pl.DataFrame:
@@ -196,26 +182,35 @@ def _left_out(frame: pl.DataFrame, listed: pl.DataFrame) -> str:
 # Results --------------------------------------------------------------------------------------------
 
 
+def _verdict(row: Mapping[str, Any]) -> str:
+    """Return what the interval of an error rate says of delta."""
+    if not row["finished"]:
+        return "none finished"
+    if row["error_exceeds_delta"]:
+        return "lies above delta"
+    return "below delta" if row["error_rate_high_95"] <= row["delta"] else f"up to {percent(row['error_rate_high_95'])} possible"
+
+
+_PULLS = COLUMNS.pick(
+    "instance", "algorithm", "delta", "replications", "pulls_mean", "pulls_interval",
+    "relative_half_width_95", "lower_bound_pulls", "upper_bound_pulls",
+)  # fmt: skip
+_ERRORS = (
+    *COLUMNS.pick("instance", "algorithm", "delta", "finished", "errors"),
+    COLUMNS["error_rate"].shown("error rate"),
+    COLUMNS["error_interval"],
+    Column(key="verdict", title="verdict", get=_verdict, warns=COLUMNS["error_rate"].warns),
+)
+
+
 def _pulls_table(frame: pl.DataFrame) -> str:
-    kept = [i for i, name in enumerate(tables.COLUMNS) if i < 7 or name in ("lower", "upper")]
-    rows = [[tables.cells(row)[i] for i in kept] for row in frame.iter_rows(named=True)]
-    return _sorted_table([tables.COLUMNS[i] for i in kept], rows, tables.NAMES) + f"<p>{html.escape(tables.LEGEND)}</p>"
+    return _sorted_table(_PULLS, frame.iter_rows(named=True), tables.NAMES) + f"<p>{html.escape(tables.LEGEND)}</p>"
 
 
 def _errors_table(frame: pl.DataFrame) -> str:
-    columns = ("instance", "algorithm", "delta", "finished", "wrong", "error rate", "95 % interval", "verdict")
-    rows = []
-    for row in frame.iter_rows(named=True):
-        cells, exceeds = tables.cells(row), bool(row["error_exceeds_delta"])
-        verdict = "none finished" if not row["finished"] else "lies above delta" if exceeds else _verdict(row)
-        counts = [Cell(f"{row[name]:,}", row[name]) for name in ("finished", "errors")]
-        rows.append([*cells[:3], *counts, *cells[7:9], Cell(verdict, warn=exceeds)])
-    return _sorted_table(columns, rows, tables.NAMES) + "<p>Intervals are Clopper and Pearson's, of single tasks: of many, one in forty " \
+    table = _sorted_table(_ERRORS, frame.iter_rows(named=True), tables.NAMES)
+    return table + "<p>Intervals are Clopper and Pearson's, of single tasks: of many, one in forty " \
         "lies above delta by chance where the error probability is delta itself.</p>"
-
-
-def _verdict(row: dict[str, Any]) -> str:
-    return "below delta" if row["error_rate_high_95"] <= row["delta"] else f"up to {percent(row['error_rate_high_95'])} possible"
 
 
 def _figures(drawings: Sequence[tuple[Drawing, bytes]]) -> str:
@@ -234,26 +229,35 @@ def _figure(drawing: Drawing, svg: bytes) -> str:
 # Provenance -----------------------------------------------------------------------------------------
 
 
+def _of_run(key: str, title: str | None = None, form: Callable[[Any], str] = str) -> Column:
+    """Return a column of the runs' records; older ones may miss what newer ones keep."""
+    def shown(value: Any) -> str:
+        return "n/a" if value is None else form(value)
+
+    return Column(key=key, title=title or key, get=lambda run: run.get(key), form=shown)
+
+
+_RUN_COLUMNS = (
+    _of_run("started"),
+    _of_run("ended"),
+    _of_run("status"),
+    _of_run("replications_added", "replications added", "{:,}".format),
+    _of_run("workers"),
+    _of_run("rai_sim"),
+    _of_run("stream_version", "stream version"),
+    _of_run("processor"),
+)
+
+
 def _provenance(results: StudyResults) -> str:
     runs = results.runs()
-    columns = ("started", "ended", "status", "replications added", "workers", "rai_sim", "stream version", "processor")
-    rows = [_run_row(run) for run in runs[-_RUNS:]]
     more = f"<p>The last {_RUNS} of {len(runs):,} runs.</p>" if len(runs) > _RUNS else ""
     records = html.escape(json.dumps(runs[-_RUNS:], indent=1))
     here = environment()
     made = f"This page: {now()}, rai_sim {here['rai_sim']}, streams of version {here['stream_version']}."
     return (f"<p>{html.escape(made)} Every replication is a function of seed and index alone and can be made again.</p>"
-            f"{_sorted_table(columns, rows, 3)}{more}<details><summary>The runs' whole records</summary><pre>{records}</pre></details>")
-
-
-def _run_row(run: dict[str, Any]) -> list[str | Cell]:
-    def text(name: str) -> str:
-        value = run.get(name)
-        return "n/a" if value is None else str(value)
-
-    added = run.get("replications_added")
-    return [text("started"), text("ended"), text("status"), Cell(f"{added:,}", added) if isinstance(added, int) else "n/a",
-            text("workers"), text("rai_sim"), text("stream_version"), text("processor")]
+            f"{_sorted_table(_RUN_COLUMNS, runs[-_RUNS:], 3)}{more}"
+            f"<details><summary>The runs' whole records</summary><pre>{records}</pre></details>")
 
 
 def write_report(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.simulation.result import Result
-from rai_sim.simulation.summary import student_quantile
+from rai_sim.simulation.statistics import student_quantile
 from rai_sim.support.errors import ArgumentValueError
 
 

@@ -15,8 +15,8 @@ from rai_sim.problem import Problem
 from rai_sim.simulation.experiment import Experiment as Experiment
 from rai_sim.simulation.summary import Summary as Summary
 from rai_sim.simulation.summary import outputs_by_cluster, summarise
-from rai_sim.support.checks import short
 from rai_sim.support.errors import ArgumentValueError
+from rai_sim.support.wording import short
 
 if TYPE_CHECKING:
     import polars as pl
@@ -101,7 +101,7 @@ class Result:
             if array.shape != shape:
                 raise ArgumentValueError(
                     name,
-                    f"{name} has shape {array.shape} but ranges={_few(ranges)} need {shape}; give "
+                    f"{name} has shape {array.shape} but ranges={short.repr(tuple(ranges))} need {shape}; give "
                     "one row a replication",
                 )
             array.setflags(write=False)
@@ -300,7 +300,7 @@ def _join(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
         if not 0 <= start < stop or (joined and start < joined[-1][1]):
             raise ArgumentValueError(
                 "ranges",
-                f"ranges holds ({start}, {stop}) in {_few(ranges)}; give ascending, disjoint, "
+                f"ranges holds ({start}, {stop}) in {short.repr(tuple(ranges))}; give ascending, disjoint, "
                 "non-empty ranges (start, stop)",
             )
         if joined and start == joined[-1][1]:
@@ -310,10 +310,6 @@ def _join(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     if not joined:
         raise ArgumentValueError("ranges", "ranges is empty; a result has at least one replication")
     return tuple(joined)
-
-
-def _few(ranges: Sequence[tuple[int, int]]) -> str:
-    return short.repr(tuple(ranges))
 
 
 def _refuse_other_experiment(one: Experiment, other: Experiment) -> None:

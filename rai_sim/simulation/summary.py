@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rai_sim import bounds
+from rai_sim.simulation.columns import Found
+from rai_sim.simulation.statistics import Sums, of_finished, quantiles_of
+from rai_sim.support.wording import count, json_safe, listed, number, percent
 
 if TYPE_CHECKING:
-    from rai_sim.algorithms.base import Algorithm
-    from rai_sim.problem import Problem
     from rai_sim.simulation.result import Result
 
-#: Shares of finished replications whose pulls a summary names; 1 is the largest number of pulls seen.
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
-_CONFIDENCE = 0.95
+#: Metadata of a field that is a statistic: its column's key.
+_KEY = "column"
 
 
 @dataclass(frozen=True)
@@ -67,28 +65,28 @@ class Summary:
         Wall time spent on replications, and before them on compiling kernels that were not on disk.
     """
 
-    algorithm: str
-    delta: float
+    algorithm: str = field(metadata={_KEY: "algorithm"})
+    delta: float = field(metadata={_KEY: "delta"})
     seed: int
-    max_pulls: int | None
-    replications: int
-    finished: int
-    mean: float
-    standard_error: float
-    interval: tuple[float, float]
-    quantiles: dict[float, float]
-    mean_rounds: float
-    errors: int
-    error_rate: float
-    error_interval: tuple[float, float]
-    error_exceeds_delta: bool
-    lower_bound: float
-    upper_bound: float | None
-    upper_bound_theorem: str | None
+    max_pulls: int | None = field(metadata={_KEY: "max_pulls"})
+    replications: int = field(metadata={_KEY: "replications"})
+    finished: int = field(metadata={_KEY: "finished"})
+    mean: float = field(metadata={_KEY: "pulls_mean"})
+    standard_error: float = field(metadata={_KEY: "pulls_standard_error"})
+    interval: tuple[float, float] = field(metadata={_KEY: "pulls_interval"})
+    quantiles: dict[float, float] = field(metadata={_KEY: "pulls_quantiles"})
+    mean_rounds: float = field(metadata={_KEY: "rounds_mean"})
+    errors: int = field(metadata={_KEY: "errors"})
+    error_rate: float = field(metadata={_KEY: "error_rate"})
+    error_interval: tuple[float, float] = field(metadata={_KEY: "error_interval"})
+    error_exceeds_delta: bool = field(metadata={_KEY: "error_exceeds_delta"})
+    lower_bound: float = field(metadata={_KEY: "lower_bound_pulls"})
+    upper_bound: float | None = field(metadata={_KEY: "upper_bound_pulls"})
+    upper_bound_theorem: str | None = field(metadata={_KEY: "upper_bound_theorem"})
     share_above_upper_bound: float | None
     named: dict[int, list[str]] | None
     unguarded: str | None
-    seconds: float
+    seconds: float = field(metadata={_KEY: "seconds"})
     compile_seconds: float = 0.0
 
     @property
@@ -156,7 +154,8 @@ class Summary:
             rows["upper bound"] = (f"{number(self.upper_bound)}  ({self.upper_bound_theorem}: with "
                                    f"probability {1 - self.delta:g}; {above} took more)")
         if self.named is not None:
-            rows["named most often"] = "; ".join(f"cluster {cluster}: {_few_names(names)}" for cluster, names in self.named.items())
+            rows["named most often"] = "; ".join(f"cluster {cluster}: {listed(names, 5, more=f' and {len(names) - 5} more')}"
+                                                 for cluster, names in self.named.items())
         compiled = f", and {self.compile_seconds:.3g} s compiling" if self.compile_seconds else ""
         return rows | {"time": f"{self.seconds:.3g} s{compiled}"}
 
@@ -168,57 +167,36 @@ class Summary:
         return html_tables.block(self.headline, html_tables.warnings(self.warnings), rows)
 
 
-def summarise(result: Result) -> Summary:
-    """Return the statistics of a result (see `Result.summary`)."""
-    problem, algorithm, delta = result.problem, result.algorithm, result.delta
-    finished = int(np.count_nonzero(result.finished))
-    everything = finished == result.replications
-    pulls = result.pulls if everything else result.pulls[result.finished]
-    rounds = result.rounds if everything else result.rounds[result.finished]
-    errors = finished - int(np.count_nonzero(result.correct))
-    mean, standard_error = mean_and_error(pulls)
-    error_interval = clopper_pearson(errors, finished)
-    theorem, upper = upper_bound(problem, algorithm, delta)
-    above = None
-    if upper is not None:
-        # Butterscotch's theorem counts fractional pulls, which the algorithm rounds up.
-        above = int(np.count_nonzero(pulls > upper + problem.n_arms)) / finished if finished else math.nan
+def found_in(result: Result) -> Found:
+    """Return what was found in a result: the row that its statistics are picked from."""
+    sums = Sums.of(result.pulls, result.rounds, result.correct, result.finished)
+    quantiles = quantiles_of(of_finished(result.pulls, result.finished))
+    return Found(result.experiment, sums, quantiles, facts={"seconds": result.seconds})
+
+
+def summarise(result: Result, found: Found | None = None) -> Summary:
+    """Return the statistics of a result (see `Result.summary`); `found` may have been made before."""
+    found = found or found_in(result)
+    problem = result.problem
+    statistics = {one.name: found[one.metadata[_KEY]] for one in fields(Summary) if _KEY in one.metadata}
     return Summary(
-        algorithm=algorithm.label,
-        delta=delta,
+        **statistics,
         seed=result.seed,
-        max_pulls=result.experiment.max_pulls,
-        replications=result.replications,
-        finished=finished,
-        mean=mean,
-        standard_error=standard_error,
-        interval=student_interval(mean, standard_error, finished),
-        quantiles=_quantiles(pulls),
-        mean_rounds=float(rounds.mean()) if finished else math.nan,
-        errors=errors,
-        error_rate=errors / finished if finished else math.nan,
-        error_interval=error_interval,
-        error_exceeds_delta=error_interval[0] > delta,
-        lower_bound=float(bounds.lower(problem, delta)),
-        upper_bound=upper,
-        upper_bound_theorem=theorem,
-        share_above_upper_bound=above,
+        share_above_upper_bound=_share_above(result, found),
         named=_most_named(result) if problem.arms.names is not None else None,
         unguarded=problem.arms.why_not_sub_gaussian(),
-        seconds=result.seconds,
         compile_seconds=result.compile_seconds,
     )
 
 
-def upper_bound(problem: Problem, algorithm: Algorithm, delta: float) -> tuple[str | None, float | None]:
-    """Return the theorem that bounds an algorithm's pulls with probability 1 - delta, and the bound in pulls; None without one.
-
-    There is none either where the means are not known, as in a study of a reward law that is not known here.
-    """
-    if algorithm.upper_bound is None or np.isnan(problem.arms.means).any():
-        return None, None
-    function, theorem = algorithm.upper_bound
-    return theorem, float(getattr(bounds, function)(problem, delta))
+def _share_above(result: Result, found: Found) -> float | None:
+    """Return the share of finished replications beyond the upper bound, which no sum tells."""
+    upper, finished = found["upper_bound_pulls"], found.sums.finished
+    if upper is None:
+        return None
+    # Butterscotch's theorem counts fractional pulls, which the algorithm rounds up.
+    above = of_finished(result.pulls, result.finished) > upper + result.problem.n_arms
+    return int(np.count_nonzero(above)) / finished if finished else math.nan
 
 
 def outputs_by_cluster(result: Result) -> list[tuple[int, list[tuple[int, int]]]]:
@@ -237,76 +215,3 @@ def _most_named(result: Result) -> dict[int, list[str]]:
     problem = result.problem
     return {cluster + 1: [problem.arms.name(arm) for arm, _ in outputs[: problem.required[cluster]]]
             for cluster, outputs in outputs_by_cluster(result)}
-
-
-def _few_names(names: list[str]) -> str:
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-
-
-def mean_and_error(pulls: NDArray[np.int64]) -> tuple[float, float]:
-    """Return mean and standard error; NaN where there are too few numbers."""
-    n = len(pulls)
-    mean = float(pulls.mean()) if n else math.nan
-    return mean, float(pulls.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
-
-
-def student_interval(mean: float, standard_error: float, n: int) -> tuple[float, float]:
-    """Return the 95 % Student interval of a mean of n numbers; NaN for fewer than two."""
-    if n < 2:
-        return math.nan, math.nan
-    margin = student_quantile(n) * standard_error
-    return mean - margin, mean + margin
-
-
-def student_quantile(n: int) -> float:
-    """Return by how many standard errors the 95 % interval of a mean of n >= 2 numbers reaches to either side."""
-    # Here, not above: it is slow to load, and only summaries need it.
-    from scipy.special import stdtrit
-
-    return float(stdtrit(n - 1, (1.0 + _CONFIDENCE) / 2.0))
-
-
-def clopper_pearson(errors: int, n: int) -> tuple[float, float]:
-    """Return the 95 % Clopper-Pearson interval of a probability, from `errors` cases in n; NaN for n = 0."""
-    if n == 0:
-        return math.nan, math.nan
-    from scipy.special import betaincinv
-
-    tail = (1.0 - _CONFIDENCE) / 2.0
-    low = float(betaincinv(errors, n - errors + 1, tail)) if errors else 0.0
-    high = float(betaincinv(errors + 1, n - errors, 1.0 - tail)) if errors < n else 1.0
-    return low, high
-
-
-def _quantiles(pulls: NDArray[np.int64]) -> dict[float, float]:
-    if not len(pulls):
-        return dict.fromkeys(QUANTILES, math.nan)
-    return dict(zip(QUANTILES, np.quantile(pulls, QUANTILES, method="inverted_cdf").tolist(), strict=True))
-
-
-def number(value: float | None) -> str:
-    """Return a number of pulls or rounds with thousands separators, one decimal below 1,000, or n/a."""
-    if value is None or math.isnan(value):
-        return "n/a"
-    return f"{value:,.0f}" if isinstance(value, int) or abs(value) >= 1000.0 else f"{value:,.1f}"
-
-
-def count(n: int, thing: str) -> str:
-    """Return n things in words, such as 1,000 replications."""
-    return f"{n:,} {thing}" + ("" if n == 1 else "s")
-
-
-def percent(share: float) -> str:
-    """Return a share in percent with three significant digits, or n/a."""
-    return "n/a" if math.isnan(share) else f"{100.0 * share:.3g} %"
-
-
-def json_safe(value: Any) -> Any:
-    """Return a value of numbers, texts, lists and dicts as JSON can hold it: None for NaN and infinities."""
-    if isinstance(value, dict):
-        return {str(key): json_safe(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [json_safe(entry) for entry in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

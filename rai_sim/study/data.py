@@ -20,7 +20,7 @@ from rai_sim.engine.history import no_history
 from rai_sim.engine.streams import STREAM_VERSION
 from rai_sim.problem import Problem
 from rai_sim.simulation.provenance import now
-from rai_sim.study.aggregate import Aggregate, aggregates_of
+from rai_sim.simulation.statistics import Aggregate, aggregates_of
 from rai_sim.study.ledger import Ledger, Piece
 from rai_sim.study.store import SCHEMAS, Store, StoreWarning
 from rai_sim.study.stored import VERSION, Reader, origin_of

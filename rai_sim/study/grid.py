@@ -12,8 +12,8 @@ from typing import Any
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.problem import Problem
 from rai_sim.simulation.simulate import checked_experiment
+from rai_sim.simulation.statistics import Aggregate
 from rai_sim.study import tables
-from rai_sim.study.aggregate import Aggregate
 from rai_sim.study.data import StudyData
 from rai_sim.study.interrupts import Interrupts
 from rai_sim.study.ledger import Pieces
@@ -25,6 +25,7 @@ from rai_sim.study.stored import why_not_run
 from rai_sim.study.task import Task
 from rai_sim.support import html_tables
 from rai_sim.support.checks import check_count, check_progress, check_workers
+from rai_sim.support.columns import cells, titles
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import real, short
 
@@ -138,10 +139,13 @@ class Study:
 
     def _repr_html_(self) -> str:
         """Return the instances with what is run on them as a table, for notebooks; of many instances the first ones."""
-        rows = tables.instance_rows(self.tasks)
-        most = html_tables.MOST_ROWS
-        more = f"... and {len(rows) - most:,} more instances; tasks has all" if len(rows) > most else ""
-        return html_tables.block(repr(self), html_tables.table(tables.INSTANCE_COLUMNS, rows[:most], left=2), html_tables.line(more))
+        instances, most = tables.instance_rows(self.tasks), html_tables.MOST_ROWS
+        columns = tables.INSTANCE_COLUMNS.pick(
+            "instance", "law", "n_arms", "clusters", "required", "bottleneck_gap_reward", "algorithms", "deltas", "tasks"
+        )
+        rows = [cells(columns, instance) for instance in instances[:most]]
+        more = f"... and {len(instances) - most:,} more instances; tasks has all" if len(instances) > most else ""
+        return html_tables.block(repr(self), html_tables.table(titles(columns), rows, left=2), html_tables.line(more))
 
     @classmethod
     def grid(

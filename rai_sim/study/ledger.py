@@ -9,7 +9,7 @@ from functools import reduce
 from operator import add
 from typing import NamedTuple
 
-from rai_sim.study.aggregate import Aggregate
+from rai_sim.simulation.statistics import Aggregate
 from rai_sim.study.stopping import looks_within, next_look
 
 

@@ -16,11 +16,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rai_sim import bounds
+from rai_sim.simulation.columns import Found, frame_columns
 from rai_sim.simulation.result import Result
-from rai_sim.simulation.summary import QUANTILES, clopper_pearson, student_interval, upper_bound
+from rai_sim.simulation.statistics import NOTHING, QUANTILES
+from rai_sim.simulation.sums import bin_edges
 from rai_sim.study import tables
-from rai_sim.study.aggregate import NOTHING, bin_edges
 from rai_sim.study.data import StudyData
 from rai_sim.study.interrupts import Interrupts
 from rai_sim.study.selection import select_tasks
@@ -31,16 +31,13 @@ from rai_sim.study.task import Task
 from rai_sim.study.verify import Verification, verify
 from rai_sim.support import html_tables
 from rai_sim.support.checks import check_count, check_seed, check_workers
+from rai_sim.support.columns import cells, titles
 from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.forks import refuse_forked_polars
 
 if TYPE_CHECKING:
     from rai_sim.algorithms.base import Algorithm
     from rai_sim.study.grid import Study
-
-
-def _quantile_name(share: float) -> str:
-    return f"pulls_q{round(100 * share):02d}" if share < 1.0 else "pulls_most"
 
 
 class StudyInterrupted(KeyboardInterrupt):
@@ -68,18 +65,11 @@ class StudyInterrupted(KeyboardInterrupt):
         return self._results
 
 
-#: Columns of `StudyResults.summary`: first what one looks for, last the hash.
-SUMMARY_SCHEMA: dict[str, Any] = {
-    "instance": pl.String, "algorithm": pl.String, "delta": pl.Float64,
-    "pulls_mean": pl.Float64, "pulls_mean_low_95": pl.Float64, "pulls_mean_high_95": pl.Float64,
-    "errors": pl.Int64, "error_rate": pl.Float64, "error_rate_low_95": pl.Float64, "error_rate_high_95": pl.Float64,
-    "error_exceeds_delta": pl.Boolean, "replications": pl.Int64, "finished": pl.Int64, "complete": pl.Boolean,
-    "precision_reached": pl.Boolean, "relative_half_width_95": pl.Float64, "pulls_standard_error": pl.Float64,
-    "pulls_standard_deviation": pl.Float64, **{_quantile_name(share): pl.Float64 for share in QUANTILES}, "rounds_mean": pl.Float64,
-    "lower_bound_pulls": pl.Float64, "upper_bound_pulls": pl.Float64, "upper_bound_theorem": pl.String,
-    "n_arms": pl.Int64, "bottleneck_gap_reward": pl.Float64, "law": pl.String, "clusters": pl.List(pl.Int64), "required": pl.List(pl.Int64),
-    "parameters": pl.String, "seed": pl.String, "skip_error": pl.Float64, "max_pulls": pl.Int64, "task": pl.String,
+_TYPES: dict[type | None, Any] = {
+    str: pl.String, float: pl.Float64, int: pl.Int64, bool: pl.Boolean, list: pl.List(pl.Int64),
 }  # fmt: skip
+#: Columns of `StudyResults.summary` (see `rai_sim.simulation.columns.COLUMNS`).
+SUMMARY_SCHEMA: dict[str, Any] = {column.key: _TYPES[column.kind] for column in frame_columns()}
 
 
 class StudyResults:
@@ -113,11 +103,11 @@ class StudyResults:
         """Return the summary as a table, for notebooks; of many tasks the first ones."""
         frame = tables.distinct(self.summary())
         most = html_tables.MOST_ROWS
-        rows = [tables.cells(row) for row in frame.head(most).iter_rows(named=True)]
+        rows = [cells(tables.SHOWN, row) for row in frame.head(most).iter_rows(named=True)]
         more = f"... and {len(frame) - most:,} more tasks; summary() has all" if len(frame) > most else ""
         return html_tables.block(
             tables.how_far(self), html_tables.warnings(tables.warnings_of(self, frame)),
-            html_tables.table(tables.COLUMNS, rows, left=tables.NAMES), html_tables.line(more), html_tables.line(tables.LEGEND),
+            html_tables.table(titles(tables.SHOWN), rows, left=tables.NAMES), html_tables.line(more), html_tables.line(tables.LEGEND),
         )  # fmt: skip
 
     @property
@@ -258,7 +248,9 @@ class StudyResults:
         """
         refuse_forked_polars("StudyResults.summary")
         verdicts = [self._verdict(task) for task in self.tasks]
-        rows = [self._summary_of(task, verdict) for task, verdict in zip(self.tasks, verdicts, strict=True)]
+        columns = frame_columns()
+        found = [self._found(task, verdict) for task, verdict in zip(self.tasks, verdicts, strict=True)]
+        rows = [{column.key: column.rule(one) for column in columns} for one in found]
         longer = [row for verdict, row in zip(verdicts, rows, strict=True) if row["replications"] > verdict.replications]
         if longer:
             warnings.warn(f"store {self.folder} has sums of more replications than were asked for, which cannot be cut: of {len(longer)} "
@@ -266,29 +258,17 @@ class StudyResults:
         frame = pl.DataFrame(rows, schema=SUMMARY_SCHEMA, orient="row")
         return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
 
-    def _summary_of(self, task: Task, verdict: Verdict) -> dict[str, Any]:
-        run, problem = task.experiment, task.experiment.problem
-        pieces = self._data.ledger[task.key]
-        n, seen = pieces.total(verdict.replications)
-        seen = seen or NOTHING
-        low, high = verdict.interval if n == verdict.replications and not math.isnan(verdict.interval[0]) else student_interval(
-            seen.mean, seen.standard_error, seen.finished)
-        theorem, upper = upper_bound(problem, run.algorithm, run.delta)
-        error_low, error_high = clopper_pearson(seen.errors, seen.finished)
-        return {
-            "task": task.key, "instance": task.instance, "parameters": json.dumps(dict(task.parameters)),
-            "law": type(problem.arms).__name__, "n_arms": problem.n_arms, "clusters": list(problem.clusters),
-            "required": list(problem.required), "bottleneck_gap_reward": problem.bottleneck_gap,
-            "algorithm": run.algorithm.label, "delta": run.delta, "seed": str(run.seed), "skip_error": run.skip_error,
-            "max_pulls": run.max_pulls, "replications": n, "finished": seen.finished, "complete": verdict.final,
+    def _found(self, task: Task, verdict: Verdict) -> Found:
+        """Return what is known of a task, the row that its statistics are picked from."""
+        n, sums = self._data.ledger[task.key].total(verdict.replications)
+        seen = sums or NOTHING
+        stopped = n == verdict.replications and not math.isnan(verdict.interval[0])
+        facts = {
+            "task": task.key, "instance": task.instance, "parameters": json.dumps(dict(task.parameters)), "complete": verdict.final,
             "precision_reached": verdict.reached if self.study is not None and self.study.precision is not None else None,
-            "pulls_mean": seen.mean, "pulls_standard_error": seen.standard_error, "pulls_mean_low_95": low, "pulls_mean_high_95": high,
-            "relative_half_width_95": (high - low) / 2.0 / seen.mean, "pulls_standard_deviation": seen.standard_deviation,
-            **{_quantile_name(share): seen.quantile(share) for share in QUANTILES}, "rounds_mean": seen.mean_rounds,
-            "errors": seen.errors, "error_rate": seen.errors / seen.finished if seen.finished else math.nan,
-            "error_rate_low_95": error_low, "error_rate_high_95": error_high, "error_exceeds_delta": error_low > run.delta,
-            "lower_bound_pulls": float(bounds.lower(problem, run.delta)), "upper_bound_pulls": upper, "upper_bound_theorem": theorem,
         }  # fmt: skip
+        quantiles = {share: seen.quantile(share) for share in QUANTILES}
+        return Found(task.experiment, seen, quantiles, verdict.interval if stopped else None, facts)
 
     def rows(self) -> pl.LazyFrame:
         """Return the replications of all tasks, each once, to be filtered and collected.

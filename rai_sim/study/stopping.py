@@ -21,8 +21,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rai_sim.simulation.summary import student_interval
-from rai_sim.study.aggregate import Aggregate
+from rai_sim.simulation.statistics import Aggregate, relative_half_width, student_interval
 
 #: Replications before the first decision.
 FIRST_LOOK = 256
@@ -125,14 +124,13 @@ def follow(precision: float, most: int, prefix: Callable[[int], Aggregate | None
         if seen is None:
             return verdict or Verdict(n, False, False)
         deciding = deciding or seen
-        low, high = stein_interval(seen, deciding)
-        half = (high - low) / 2.0
-        width = half / seen.mean if seen.finished else math.nan
-        reached = half <= precision * seen.mean
+        low, high = interval = stein_interval(seen, deciding)
+        width = relative_half_width(interval, seen.mean)
+        reached = (high - low) / 2.0 <= precision * seen.mean
         if reached or n >= most or not seen.finished:
-            return Verdict(n, True, reached, (low, high), width)
+            return Verdict(n, True, reached, interval, width)
         n = min(_planned(precision, n, seen), most)
-        verdict, deciding = Verdict(n, False, False, (low, high), width), seen
+        verdict, deciding = Verdict(n, False, False, interval, width), seen
 
 
 def stein_interval(seen: Aggregate, deciding: Aggregate) -> tuple[float, float]:

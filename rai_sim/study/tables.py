@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rai_sim.simulation.summary import count, number, percent
-from rai_sim.support.html_tables import Cell
+import numpy as np
+
+from rai_sim.simulation.columns import COLUMNS, Found
+from rai_sim.simulation.statistics import NOTHING
+from rai_sim.support.columns import Catalogue, Column
+from rai_sim.support.wording import count, listed, percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,50 +21,59 @@ if TYPE_CHECKING:
     from rai_sim.study.results import StudyResults
     from rai_sim.study.task import Task
 
-COLUMNS = (
-    "instance", "algorithm", "delta", "replications", "mean pulls", "95 % interval", "+- of mean", "errors", "95 % interval", "lower",
-    "upper",
+#: What tables of a study's summary show (see `rai_sim.simulation.columns.COLUMNS`).
+SHOWN = COLUMNS.pick(
+    "instance", "algorithm", "delta", "replications", "pulls_mean", "pulls_interval",
+    "relative_half_width_95", "error_rate", "error_interval", "lower_bound_pulls", "upper_bound_pulls",
 )  # fmt: skip
 #: How many of the columns are names.
 NAMES = 2
-#: Which of them a narrow terminal goes without, the first one first: upper, lower, the intervals, the number of replications.
-LEAST = (10, 9, 8, 5, 3)
+#: Which of them a narrow terminal goes without, the first one first.
+LEAST = ("upper_bound_pulls", "lower_bound_pulls", "error_interval", "pulls_interval", "replications")
 LEGEND = "+- of mean: half-width of the interval over the mean; lower: Theorem 1 (asymptotic), upper: with probability 1 - delta"
 
 
-#: Columns of `instance_rows`.
-INSTANCE_COLUMNS = ("instance", "law", "arms", "clusters", "required", "bottleneck gap", "algorithms", "delta", "tasks")
-#: Clusters, algorithms or deltas that a cell lists.
-_MOST_LISTED = 8
+@dataclass(frozen=True)
+class Instance:
+    """An instance, and the tasks that are run on it: a row, shown by `INSTANCE_COLUMNS`."""
+
+    name: str
+    problem: Problem
+    tasks: Sequence[Task]
+
+    def __getitem__(self, key: str) -> Any:
+        """Return what `COLUMNS` knows of the problem."""
+        return Found(self.tasks[0].experiment, NOTHING, {})[key]
 
 
-def listed(values: Sequence[object]) -> str:
-    """Return values in words, of many the first ones.
-
-    Examples
-    --------
-    >>> listed((3, 5, 2)), listed(range(100))
-    ('3, 5, 2', '0, 1, 2, 3, 4, 5, 6, 7, ...')
-    """
-    return ", ".join(map(str, values[:_MOST_LISTED])) + (", ..." if len(values) > _MOST_LISTED else "")
+def _distinct_words(words: Iterable[str]) -> str:
+    return listed(list(dict.fromkeys(words)))
 
 
-def instance_rows(tasks: Sequence[Task]) -> list[list[str]]:
-    """Return a row an instance: what it is, and what is run on it, in the tasks' order."""
+def _best_first(instance: Instance) -> list[float]:
+    means: list[float] = np.sort(instance.problem.arms.means)[::-1].tolist()
+    return means
+
+
+#: What is said of an instance in a notebook's table of a study, and in a report.
+INSTANCE_COLUMNS: Catalogue[Column] = Catalogue([
+    Column(key="instance", title="instance", get=lambda row: row.name),
+    *COLUMNS.pick("law", "n_arms", "clusters", "required", "bottleneck_gap_reward"),
+    Column(key="means", title="means, best first", unit="reward", get=_best_first, form=lambda means: listed([f"{x:.4g}" for x in means])),
+    Column(
+        key="algorithms", title="algorithms", get=lambda row: _distinct_words(task.experiment.algorithm.label for task in row.tasks)
+    ),
+    Column(key="deltas", title="delta", get=lambda row: _distinct_words(f"{task.experiment.delta:g}" for task in row.tasks)),
+    Column(key="tasks", title="tasks", unit="tasks", form="{:,}".format, get=lambda row: len(row.tasks)),
+])
+
+
+def instance_rows(tasks: Sequence[Task]) -> list[Instance]:
+    """Return the instances of tasks, in the tasks' order."""
     groups: dict[tuple[str, str], list[Task]] = {}
     for task in tasks:
         groups.setdefault((task.instance, task.experiment.problem.identity()), []).append(task)
-    return [_instance_row(group) for group in groups.values()]
-
-
-def _instance_row(group: Sequence[Task]) -> list[str]:
-    problem: Problem = group[0].experiment.problem
-    algorithms = list(dict.fromkeys(task.experiment.algorithm.label for task in group))
-    deltas = list(dict.fromkeys(f"{task.experiment.delta:g}" for task in group))
-    return [
-        group[0].instance, type(problem.arms).__name__, f"{problem.n_arms:,}", listed(problem.clusters), listed(problem.required),
-        f"{problem.bottleneck_gap:.4g}", listed(algorithms), listed(deltas), f"{len(group):,}",
-    ]  # fmt: skip
+    return [Instance(name, group[0].experiment.problem, group) for (name, _), group in groups.items()]
 
 
 def grid_words(tasks: Sequence[Task]) -> str:
@@ -91,27 +105,6 @@ def distinct(frame: pl.DataFrame) -> pl.DataFrame:
     }
     more = [text for name, text in words.items() if frame[name].n_unique() > 1]
     return frame.with_columns(pl.concat_str([pl.col("instance"), *more])) if more else frame
-
-
-def cells(row: dict[str, Any]) -> list[Cell]:
-    """Return the cells of a row of `StudyResults.summary`; of one whose error rate lies above delta, the rate warns."""
-    def some(name: str, form: Callable[[float], str]) -> Cell:
-        value = row[name]
-        return Cell("n/a", "") if value is None else Cell(str(form(value)), value)
-
-    def interval(low: str, high: str, form: Callable[[float], str], warn: bool = False) -> Cell:
-        ends = [some(name, form).text for name in (low, high)]
-        return Cell(" to ".join(ends), "" if row[low] is None else row[low], warn)
-
-    exceeds = bool(row["error_exceeds_delta"])
-    rate = some("error_rate", percent)
-    return [
-        Cell(row["instance"]), Cell(row["algorithm"]), Cell(f"{row['delta']:g}", row["delta"]),
-        Cell(f"{row['replications']:,}", row["replications"]), some("pulls_mean", number),
-        interval("pulls_mean_low_95", "pulls_mean_high_95", number), some("relative_half_width_95", percent),
-        Cell(rate.text, rate.key, exceeds), interval("error_rate_low_95", "error_rate_high_95", percent, exceeds),
-        some("lower_bound_pulls", number), some("upper_bound_pulls", number),
-    ]  # fmt: skip
 
 
 def warnings_of(results: StudyResults, frame: pl.DataFrame) -> list[str]:

@@ -11,11 +11,12 @@ import polars as pl
 
 from rai_sim.simulation.result import Result
 from rai_sim.simulation.simulate import simulate
+from rai_sim.simulation.statistics import NOTHING, Aggregate
 from rai_sim.simulation.workers import spread
-from rai_sim.study.aggregate import NOTHING, Aggregate
 from rai_sim.study.data import StudyData, aggregates_frame
 from rai_sim.study.ledger import Piece
 from rai_sim.study.task import Task
+from rai_sim.support.wording import quoted
 
 #: A task, the first of its replications and the one after the last, and what is stored of them.
 Stored: TypeAlias = tuple[Task, int, int, tuple[Any, ...]]
@@ -102,7 +103,9 @@ def _check(job: Stored) -> tuple[int, str]:
             total += Aggregate.of(again.pulls, again.rounds, again.correct, again.finished)
         new = aggregates_frame([(task.key, Piece(start, stop, total))]).row(0)[3:]
         what = f"replications {start} to {stop - 1}"
-    return stop - start, "" if list(stored) == list(new) else f"{task.label}, {what}: stored {_short(stored)}, now {_short(new)}"
+    if list(stored) == list(new):
+        return stop - start, ""
+    return stop - start, f"{task.label}, {what}: stored {quoted(stored, 120)}, now {quoted(tuple(new), 120)}"
 
 
 def _again(task: Task, start: int, stop: int) -> Result:
@@ -111,8 +114,3 @@ def _again(task: Task, start: int, stop: int) -> Result:
         run.problem, run.algorithm, delta=run.delta, seed=run.seed, skip_error=run.skip_error, max_pulls=run.max_pulls,
         first_replication=start, replications=stop - start,
     )  # fmt: skip
-
-
-def _short(values: Sequence[Any]) -> str:
-    text = repr(tuple(values))
-    return text if len(text) < 120 else text[:117] + "..."

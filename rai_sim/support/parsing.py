@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rai_sim.support.errors import BadInput
 from rai_sim.support.reading import read_array
+from rai_sim.support.wording import shortened
 
 #: Longer integers are no numbers of anything.
 _MOST_DIGITS = 700
@@ -36,17 +37,6 @@ def seen(text: str) -> str:
     ('vanila', "' '")
     """
     return text if text.strip() else repr(text)
-
-
-def cut(text: str) -> str:
-    """Return a text for a message, without the end of a long one.
-
-    Examples
-    --------
-    >>> cut("0.9,0.5"), len(cut("0.9," * 100))
-    ('0.9,0.5', 60)
-    """
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
 
 
 def near(name: str, known: Iterable[str]) -> str:
@@ -144,7 +134,7 @@ def parse_array(text: str) -> NDArray[np.float64]:
     table = [[_number(text, entry.strip(), remedy) for entry in row.split(",")] for row in rows]
     if len({len(row) for row in table}) > 1:
         lengths = ", ".join(str(len(row)) for row in table)
-        raise BadInput(f"{cut(text)} has rows of {lengths} numbers; give every row as many")
+        raise BadInput(f"{shortened(text)} has rows of {lengths} numbers; give every row as many")
     return np.array(table if ";" in text else table[0], dtype=np.float64)
 
 
@@ -160,12 +150,12 @@ def parse_integers(text: str) -> tuple[int, ...]:
     values = table.ravel()
     if values.size != max(table.shape, default=1):
         raise BadInput(
-            f"{cut(text)} is a table of shape {table.shape}; give one row of integers, one a cluster"
+            f"{shortened(text)} is a table of shape {table.shape}; give one row of integers, one a cluster"
         )
     wrong = np.flatnonzero(~np.isfinite(values) | (values != np.floor(values)))
     if wrong.size:
         raise BadInput(
-            f"{cut(text)} holds {values[wrong[0]]:g}; "
+            f"{shortened(text)} holds {values[wrong[0]]:g}; "
             "give integers separated by commas, one a cluster"
         )
     return tuple(int(value) for value in values)
@@ -187,4 +177,4 @@ def _number(text: str, entry: str, remedy: str) -> float:
             raise ValueError
         return float(entry)
     except ValueError:
-        raise BadInput(f"{cut(text)} holds {entry!r}, which is not a number; {remedy}") from None
+        raise BadInput(f"{shortened(text)} holds {entry!r}, which is not a number; {remedy}") from None

@@ -9,7 +9,7 @@ from typing import Any
 
 
 class _Short(reprlib.Repr):
-    """Values in messages: the first dozen entries of a long sequence, and of a long integer its ends."""
+    """Values in messages: a dozen entries of a long sequence, and of a long integer its ends."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -17,7 +17,7 @@ class _Short(reprlib.Repr):
         self.maxother = 60
 
     def repr_int(self, x: int, level: int) -> str:
-        """Return the digits, or the length of an integer that Python refuses to write in decimal digits."""
+        """Return the digits, or the length of an integer that Python refuses to write in decimal."""
         try:
             return super().repr_int(x, level)
         except ValueError:

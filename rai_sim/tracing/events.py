@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from rai_sim.engine.blocks import Block
 from rai_sim.engine.history import states_kept
 from rai_sim.problem import Problem
 from rai_sim.simulation.result import Result
+from rai_sim.support.columns import Catalogue, Column
 
 
 @dataclass(frozen=True)
@@ -71,12 +74,36 @@ class Event:
         return f"clusters {first}{'+' if last == first + 1 else '-'}{last}"
 
 
-def event_cells(problem: Problem, event: Event) -> tuple[str, str, str, str]:
-    """Return an event in words, and the arm's mean, radius and pulls as text, for tables."""
-    if event.arm is None:
-        return str(event), "", "", ""
-    words = str(event) if problem.arms.names is None else str(event).replace(f"arm {event.arm}", problem.arms.name(event.arm), 1)
-    return words, f"{event.mean:.4f}", f"{event.radius:.4f}", f"{event.arm_pulls:,}"
+def event_columns(problem: Problem) -> Catalogue[Column]:
+    """Return what tables show of the events of a replication of a problem; rows are events.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> settled = Event("settled", 7, 900, 1, 1, 0, 0.9, 0.05, 450, True)
+    >>> columns = event_columns(rai.table_problem()).pick("event", "arm_pulls")
+    >>> [column.cell(settled).text for column in columns]
+    ['arm 0 settled in cluster 1, representative', '450']
+    """
+    def words(event: Event) -> str:
+        if event.arm is None or problem.arms.names is None:
+            return str(event)
+        return str(event).replace(f"arm {event.arm}", problem.arms.name(event.arm), 1)
+
+    def of_arm(key: str, title: str, form: Callable[[Any], str], unit: str) -> Column:
+        def get(event: Event) -> Any:
+            return None if event.arm is None else getattr(event, key)
+
+        return Column(key=key, title=title, unit=unit, form=lambda value: "" if value is None else form(value), get=get)
+
+    return Catalogue([
+        Column(key="round", title="round", unit="rounds", form="{:,}".format, get=lambda event: event.round),
+        Column(key="pulls", title="pulls", unit="pulls", form="{:,}".format, get=lambda event: event.pulls),
+        Column(key="event", title="event", get=words),
+        of_arm("mean", "arm's mean", "{:.4f}".format, "reward"),
+        of_arm("radius", "radius", "{:.4f}".format, "reward"),
+        of_arm("arm_pulls", "arm's pulls", "{:,}".format, "pulls"),
+    ])
 
 
 class _Clusters:

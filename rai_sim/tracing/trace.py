@@ -19,9 +19,10 @@ from rai_sim.simulation.result import Result
 from rai_sim.simulation.simulate import checked_experiment, simulate
 from rai_sim.simulation.workers import run_into
 from rai_sim.support.checks import check_count, short
+from rai_sim.support.columns import cells, titles
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import integers
-from rai_sim.tracing.events import Event, event_cells, read_events
+from rai_sim.tracing.events import Event, event_columns, read_events
 
 if TYPE_CHECKING:
     import polars as pl
@@ -188,11 +189,11 @@ class Trace:
         """Return the events as a table, for notebooks."""
         from rai_sim.support import html_tables  # here: only notebooks need it
 
-        columns = ("round", "pulls", "event", "arm's mean", "radius", "arm's pulls")
-        rows = [(f"{e.round:,}", f"{e.pulls:,}", *event_cells(self.problem, e)) for e in self.events[:_MOST_SHOWN]]
+        columns = event_columns(self.problem).pick("round", "pulls", "event", "mean", "radius", "arm_pulls")
+        rows = [cells(columns, event) for event in self.events[:_MOST_SHOWN]]
         left = len(self.events) - len(rows)
         more = f"... and {left:,} more events; events_frame() has all" if left else ""
-        return html_tables.block(self.headline(), html_tables.table(columns, rows, left=0), html_tables.line(more))
+        return html_tables.block(self.headline(), html_tables.table(titles(columns), rows, left=0), html_tables.line(more))
 
 
 def trace(

@@ -1,4 +1,4 @@
-"""Aggregates are exact, whatever the pieces."""
+"""Sums are exact, whatever the pieces."""
 
 import math
 from typing import Any
@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from rai_sim.study.aggregate import Aggregate, aggregates_of, bin_edges, bin_of
+from rai_sim.simulation.statistics import Aggregate, aggregates_of
+from rai_sim.simulation.sums import bin_edges, bin_of
 
 Columns = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]
 

@@ -1,0 +1,350 @@
+"""The statistics of a run, each stated once: computed from exact sums, with intervals and bounds.
+
+`Sums` are what replications add up to, `Aggregate` adds a histogram that merges exactly. What is
+shown of them, wherever it is, is in `rai_sim.simulation.columns`.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rai_sim import bounds
+from rai_sim.simulation.sums import bin_edges, bin_of, exact_sum, exact_sum_of_squares
+
+if TYPE_CHECKING:
+    from rai_sim.algorithms.base import Algorithm
+    from rai_sim.problem import Problem
+
+#: Shares of finished replications whose pulls are named; 1 is the largest number of pulls seen.
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+_CONFIDENCE = 0.95
+
+
+# Sums --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What replications add up to.
+
+    Everything about pulls and rounds is over finished replications. Sums are Python integers, so
+    nothing is rounded or overflows.
+
+    Attributes
+    ----------
+    replications, finished, errors : int
+        Replications, those that max_pulls did not end, and how many of these are wrong.
+    pulls_sum, pulls_squares, rounds_sum : int
+        Sums of pulls, of their squares, and of rounds.
+    pulls_least, pulls_most : int
+        Smallest and largest number of pulls; 0 if none finished.
+    """
+
+    replications: int
+    finished: int
+    errors: int
+    pulls_sum: int
+    pulls_squares: int
+    rounds_sum: int
+    pulls_least: int
+    pulls_most: int
+
+    @classmethod
+    def of(
+        cls,
+        pulls: NDArray[np.int64],
+        rounds: NDArray[np.int64],
+        correct: NDArray[np.bool_],
+        finished: NDArray[np.bool_],
+    ) -> Sums:
+        """Add up replications given as columns.
+
+        Examples
+        --------
+        >>> pulls, yes = np.array([2**62, 2**62 - 2]), np.ones(2, bool)
+        >>> Sums.of(pulls, pulls, yes, yes).pulls_squares == 2**124 + (2**62 - 2) ** 2
+        True
+        """
+        pulls, rounds = of_finished(pulls, finished), of_finished(rounds, finished)
+        done = len(pulls)
+        if not done:
+            return Sums(len(finished), 0, 0, 0, 0, 0, 0, 0)
+        most = int(pulls.max())
+        return Sums(
+            replications=len(finished),
+            finished=done,
+            errors=done - int(np.count_nonzero(correct)),
+            pulls_sum=exact_sum(pulls, most),
+            pulls_squares=exact_sum_of_squares(pulls, most),
+            rounds_sum=exact_sum(rounds, int(rounds.max())),
+            pulls_least=int(pulls.min()),
+            pulls_most=most,
+        )
+
+    @property
+    def mean(self) -> float:
+        """Mean pulls, correctly rounded; NaN if none finished."""
+        return self.pulls_sum / self.finished if self.finished else math.nan
+
+    @property
+    def mean_rounds(self) -> float:
+        """Mean rounds; NaN if none finished."""
+        return self.rounds_sum / self.finished if self.finished else math.nan
+
+    @property
+    def error_rate(self) -> float:
+        """Share of finished replications with a wrong representative; NaN if none finished."""
+        return self.errors / self.finished if self.finished else math.nan
+
+    @cached_property
+    def standard_deviation(self) -> float:
+        """Of pulls, with n - 1; NaN for fewer than two finished replications."""
+        n = self.finished
+        # Exact before the division: no digits cancel.
+        return (
+            math.sqrt((n * self.pulls_squares - self.pulls_sum**2) / (n * (n - 1)))
+            if n > 1
+            else math.nan
+        )
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean number of pulls; NaN for fewer than two finished replications."""
+        return self.standard_deviation / math.sqrt(self.finished) if self.finished > 1 else math.nan
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregate(Sums):
+    """Sums with a histogram, from which quantiles follow closely; `a + b` is that of a disjoint union.
+
+    In whatever pieces replications come, the total is the same to the bit.
+
+    Attributes
+    ----------
+    bins, counts : (B,) int64
+        Histogram of pulls: ascending bin numbers (see `bin_of`) and how many replications each has.
+    """
+
+    bins: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        pulls: NDArray[np.int64],
+        rounds: NDArray[np.int64],
+        correct: NDArray[np.bool_],
+        finished: NDArray[np.bool_],
+    ) -> Aggregate:
+        """Aggregate replications given as columns.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> r = rai.simulate(rai.table_problem(), rai.Vanilla(), replications=100, seed=0)
+        >>> a = Aggregate.of(r.pulls, r.rounds, r.correct, r.finished)
+        >>> b = Aggregate.of(r.pulls[:30], r.rounds[:30], r.correct[:30], r.finished[:30])
+        >>> c = Aggregate.of(r.pulls[30:], r.rounds[30:], r.correct[30:], r.finished[30:])
+        >>> b + c == a, a.mean == float(r.pulls.mean())
+        (True, True)
+        """
+        sums = Sums.of(pulls, rounds, correct, finished)
+        bins, counts = np.unique(bin_of(of_finished(pulls, finished)), return_counts=True)
+        return cls(**vars(sums), bins=bins, counts=counts.astype(np.int64))
+
+    def __add__(self, other: Aggregate) -> Aggregate:
+        """Aggregate the union of disjoint sets."""
+        if not self.finished or not other.finished:
+            least, most = self.pulls_least + other.pulls_least, self.pulls_most + other.pulls_most
+        else:
+            least, most = (
+                min(self.pulls_least, other.pulls_least),
+                max(self.pulls_most, other.pulls_most),
+            )
+        bins, place = np.unique(np.concatenate([self.bins, other.bins]), return_inverse=True)
+        counts = np.zeros(len(bins), np.int64)
+        np.add.at(counts, place, np.concatenate([self.counts, other.counts]))
+        return Aggregate(
+            replications=self.replications + other.replications,
+            finished=self.finished + other.finished,
+            errors=self.errors + other.errors,
+            pulls_sum=self.pulls_sum + other.pulls_sum,
+            pulls_squares=self.pulls_squares + other.pulls_squares,
+            rounds_sum=self.rounds_sum + other.rounds_sum,
+            pulls_least=least,
+            pulls_most=most,
+            bins=bins,
+            counts=counts,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Compare all sums and the histogram."""
+        return isinstance(other, Aggregate) and self._content == other._content
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def _content(self) -> tuple[object, ...]:
+        sums = tuple(getattr(self, one.name) for one in fields(Sums))
+        return (*sums, self.bins.tolist(), self.counts.tolist())
+
+    def quantile(self, share: float) -> float:
+        """Return the pulls that a share of finished replications did not exceed; NaN if none finished.
+
+        They are known to within 1/512 of themselves.
+
+        Examples
+        --------
+        >>> pulls, yes = np.arange(1, 1001), np.ones(1000, bool)
+        >>> Aggregate.of(pulls, pulls, yes, yes).quantile(0.5)
+        500.0
+        """
+        if not self.finished:
+            return math.nan
+        if share >= 1.0:
+            return float(self.pulls_most)
+        rank = rank_of(share, self.finished)
+        number = int(self.bins[bisect_left(np.cumsum(self.counts).tolist(), rank)])
+        low, high = bin_edges(number)
+        return float(min(max((low + high) // 2, self.pulls_least), self.pulls_most))
+
+
+#: What no replications add up to.
+NOTHING = Aggregate(0, 0, 0, 0, 0, 0, 0, 0, np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+def aggregates_of(
+    pulls: NDArray[np.int64],
+    rounds: NDArray[np.int64],
+    correct: NDArray[np.bool_],
+    finished: NDArray[np.bool_],
+    starts: NDArray[np.int64],
+) -> list[Aggregate]:
+    """Aggregate consecutive stretches of columns: `Aggregate.of` for many short ones.
+
+    Parameters
+    ----------
+    pulls, rounds, correct, finished : (R,) arrays
+        The columns; `correct` is False where not finished.
+    starts : (S,) int64
+        First row of each stretch, ascending from 0, no stretch empty.
+
+    Examples
+    --------
+    >>> pulls, yes = np.arange(1, 11), np.ones(10, bool)
+    >>> [a.pulls_sum for a in aggregates_of(pulls, pulls, yes, yes, np.array([0, 4]))]
+    [10, 45]
+    """
+    ends = np.append(starts[1:], len(pulls))
+    most, longest = int(pulls.max()), int((ends - starts).max())
+    if most * most * longest >= 2**63 or longest > 4096:
+        return [
+            Aggregate.of(pulls[a:b], rounds[a:b], correct[a:b], finished[a:b])
+            for a, b in zip(starts, ends, strict=True)
+        ]
+    done = np.add.reduceat(finished, starts, dtype=np.int64)
+    seen = np.where(finished, pulls, 0)
+    least = np.where(done > 0, np.minimum.reduceat(np.where(finished, pulls, most), starts), 0)
+    # One sort makes all histograms: no bin number needs more than 14 bits.
+    owner = np.repeat(np.arange(len(starts)), ends - starts)[finished]
+    cells, counts = np.unique((owner << 14) + bin_of(pulls[finished]), return_counts=True)
+    borders = np.searchsorted(cells, np.arange(1, len(starts)) << 14)
+    sums = np.column_stack([
+        ends - starts, done, done - np.add.reduceat(correct, starts, dtype=np.int64), np.add.reduceat(seen, starts),
+        np.add.reduceat(seen * seen, starts), np.add.reduceat(np.where(finished, rounds, 0), starts), least,
+        np.maximum.reduceat(seen, starts),
+    ])  # fmt: skip
+    bins, counts_of = np.split(cells & 0x3FFF, borders), np.split(counts.astype(np.int64), borders)
+    return [Aggregate(*fields) for fields in zip(*sums.T.tolist(), bins, counts_of, strict=True)]
+
+
+# Rules -------------------------------------------------------------------------------------------
+
+
+def of_finished(column: NDArray[np.int64], finished: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the entries of finished replications; the column itself if all are."""
+    return column if finished.all() else column[finished]
+
+
+def rank_of(share: float, n: int) -> int:
+    """Return which of n ascending numbers is a quantile: the first that enough do not exceed.
+
+    Enough is this share of them. That is the inverted distribution function, so a quantile is always
+    a number that occurred.
+
+    Examples
+    --------
+    >>> rank_of(0.5, 4), rank_of(0.51, 4), rank_of(0.0, 4), rank_of(1.0, 4)
+    (2, 3, 1, 4)
+    """
+    return max(1, math.ceil(share * n))
+
+
+def quantiles_of(pulls: NDArray[np.int64]) -> dict[float, float]:
+    """Return the numbers of pulls at the shares `QUANTILES`, exactly; NaN if there are none.
+
+    Examples
+    --------
+    >>> quantiles_of(np.arange(100, 0, -1))
+    {0.05: 5, 0.25: 25, 0.5: 50, 0.75: 75, 0.95: 95, 1.0: 100}
+    """
+    if not len(pulls):
+        return dict.fromkeys(QUANTILES, math.nan)
+    places = {share: rank_of(share, len(pulls)) - 1 for share in QUANTILES}
+    ordered = np.partition(pulls, sorted(set(places.values())))
+    return {share: int(ordered[place]) for share, place in places.items()}
+
+
+def student_interval(mean: float, standard_error: float, n: int) -> tuple[float, float]:
+    """Return the 95 % Student interval of a mean of n numbers; NaN for fewer than two."""
+    if n < 2:
+        return math.nan, math.nan
+    margin = student_quantile(n) * standard_error
+    return mean - margin, mean + margin
+
+
+def student_quantile(n: int) -> float:
+    """Return by how many standard errors the 95 % interval of a mean of n >= 2 numbers reaches."""
+    # Here, not above: it is slow to load, and only summaries need it.
+    from scipy.special import stdtrit
+
+    return float(stdtrit(n - 1, (1.0 + _CONFIDENCE) / 2.0))
+
+
+def relative_half_width(interval: tuple[float, float], mean: float) -> float:
+    """Return half the width of an interval of a mean over that mean; NaN where either is."""
+    low, high = interval
+    return (high - low) / 2.0 / mean
+
+
+def clopper_pearson(errors: int, n: int) -> tuple[float, float]:
+    """Return the 95 % Clopper-Pearson interval of a probability, from cases in n; NaN for n = 0."""
+    if n == 0:
+        return math.nan, math.nan
+    from scipy.special import betaincinv
+
+    tail = (1.0 - _CONFIDENCE) / 2.0
+    low = float(betaincinv(errors, n - errors + 1, tail)) if errors else 0.0
+    high = float(betaincinv(errors + 1, n - errors, 1.0 - tail)) if errors < n else 1.0
+    return low, high
+
+
+def upper_bound(
+    problem: Problem, algorithm: Algorithm, delta: float
+) -> tuple[str | None, float | None]:
+    """Return the theorem that bounds an algorithm's pulls with probability 1 - delta, and its bound.
+
+    None without one, and where the means are not known, as in a study of a reward law that is not
+    known here.
+    """
+    if algorithm.upper_bound is None or np.isnan(problem.arms.means).any():
+        return None, None
+    function, theorem = algorithm.upper_bound
+    return theorem, float(getattr(bounds, function)(problem, delta))
