@@ -68,7 +68,7 @@ def mutant(folder: Path, edits: Sequence[tuple[str, str, str]]) -> dict[str, str
 
 #: Skips one round longer than certified, one in each of the places where the round-robin loop decides how far it goes.
 LENGTHENED_SKIP = (
-    ("engine/round_robin.py", "k, mode = quiet + 1, SUMS", "k, mode = quiet + 2, SUMS"),
+    ("engine/round_robin.py", "k, stride = quiet + 1, SUMS", "k, stride = quiet + 2, SUMS"),
     ("engine/round_robin.py", "k = 1 + sure_rounds(", "k = 2 + sure_rounds("),
     ("engine/round_robin.py", "until = min(1 + first_suspect(", "until = min(2 + first_suspect("),
     ("engine/duel.py", "            return rounds\n", "            return min(rounds + 1, LANES)\n"),

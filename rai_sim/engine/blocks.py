@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.engine.history import History, no_history
+from rai_sim.engine.strides import ALL, ROOM
 
 
 class Setting(NamedTuple):
@@ -20,6 +21,7 @@ class Setting(NamedTuple):
     skip_error: float
     max_pulls: int
     key: NDArray[np.uint64]  # (2,) the stream key of the seed
+    strides: int = ALL  # a bit for each stride that may be used, see rai_sim.engine.strides
 
 
 class Block(NamedTuple):
@@ -32,6 +34,7 @@ class Block(NamedTuple):
     representatives: NDArray[np.int32]  # (B, sum of r), -1 where not finished
     settled: NDArray[np.int64]  # (B or 0, 2, N) as in rai_sim.engine.partition; not written if it has no rows
     fault: NDArray[np.int64]  # (3,) see rai_sim.engine.faults
+    rounds_by_stride: NDArray[np.int64]  # (ROOM,) rounds are added, of all replications; see rai_sim.engine.strides
     history: History  # of the block's one replication if it is traced, else empty
 
 
@@ -45,16 +48,17 @@ def new_block(replications: int, required: int, arms_with_settle_rounds: int = 0
         representatives=np.full((replications, required), -1, np.int32),
         settled=np.zeros((replications if arms_with_settle_rounds else 0, 2, arms_with_settle_rounds), np.int64),
         fault=np.zeros(3, np.int64),
+        rounds_by_stride=np.zeros(ROOM, np.int64),
         history=no_history() if history is None else history,
     )
 
 
 def part_of(block: Block, start: int, stop: int) -> Block:
-    """Return a view of rows start..stop-1, with a fault record of its own."""
+    """Return a view of rows start..stop-1, with a fault record and counters of its own."""
     rows = slice(start, stop)
     return Block(
         block.pulls[rows], block.rounds[rows], block.correct[rows], block.finished[rows], block.representatives[rows],
-        block.settled[rows], np.zeros(3, np.int64), block.history,
+        block.settled[rows], np.zeros(3, np.int64), np.zeros(ROOM, np.int64), block.history,
     )  # fmt: skip
 
 

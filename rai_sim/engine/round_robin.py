@@ -39,11 +39,9 @@ from rai_sim.engine.partition import (
 from rai_sim.engine.ranking import repair
 from rai_sim.engine.stop import raised
 from rai_sim.engine.streams import State, new_generators, replication_stream, shuffle
+from rai_sim.engine.strides import LAST_TWO, SUMS, WORDS, allowed
 from rai_sim.engine.vectors import LANES
 from rai_sim.engine.words import advance, draw_words, first_suspect, new_counts
-
-#: How the rounds up to the next check are made: one sum an arm; one word an arm; or the last two arms by themselves.
-SUMS, WORDS, DUEL = 0, 1, 2
 
 
 class Scratch(NamedTuple):
@@ -84,8 +82,9 @@ def _run_block(
     for b in range(block.pulls.size):
         state = replication_stream(setting.key, first + b, scratch.generators)
         finished, R, pulls = _run_one(
-            law, schedule, merging, setting, quiet, least_budget, scratch, part, constraints, block.history, block.fault, state
-        )
+            law, schedule, merging, setting, quiet, least_budget, scratch, part, constraints, block.history, block.fault,
+            block.rounds_by_stride, state,
+        )  # fmt: skip
         if block.fault[0] == STOPPED:
             block.fault[1] = b
         if block.fault[0] != NONE:
@@ -109,7 +108,7 @@ def quiet_start(law: Any, schedule: Any) -> int:
 @kernel
 def _run_one(
     law: Any, schedule: Any, merging: bool, setting: Setting, quiet: int, least_budget: float, scratch: Scratch, part: Partition,
-    constraints: Constraints, history: History, fault: NDArray[np.int64], state: State,
+    constraints: Constraints, history: History, fault: NDArray[np.int64], made: NDArray[np.int64], state: State,
 ) -> tuple[bool, int, int]:  # fmt: skip
     """Run one replication; return whether it finished, its rounds and its pulls."""
     order, total, arm_of = scratch.order, scratch.total, scratch.arm_of
@@ -122,9 +121,10 @@ def _run_one(
     budget = -1.0  # of the next jump; negative if it has to be computed anew, as it depends on n
     word_rounds = LANES  # rounds of the drawn words that are over; no words are left at 64
     per_round, last_by_pulls, last_by_recording = _last_rounds(law, schedule, setting.max_pulls, n, R, t, pulls)
-    k, mode = quiet + 1, SUMS  # rounds to the next check, and how they are made
-    if every_round and laws.has_words(law) and quiet > 0:
-        k, mode = 1, WORDS
+    by_words = laws.has_words(law) and allowed(setting.strides, WORDS)
+    k, stride = quiet + 1, SUMS  # rounds to the next check, and how they are made
+    if every_round and by_words and quiet > 0:
+        k, stride = 1, WORDS
     while True:
         if raised(history.stop):
             report(fault, STOPPED, 0, 0)
@@ -138,12 +138,13 @@ def _run_one(
                 report(fault, RECORDING_RAN_OUT, _least_arm(scratch, n), laws.pulls_available(law) + 1)
             elif setting.max_pulls < 0:
                 report(fault, TOO_MANY_PULLS, 0, 0)
+            made[stride] += last - R
             return False, last, pulls + n * (last - R) * per_round
-        if mode == SUMS:
+        if stride == SUMS:
             for x in range(n):
                 total[x], state = laws.more_pulls(law, arm_of[order[x]], total[x], t, k * per_round, state)
             repair(order, total, n, scratch.spare_order, scratch.spare_total)
-        elif mode == WORDS:
+        elif stride == WORDS:
             if word_rounds == LANES:
                 state = draw_words(law, order, arm_of, n, t, scratch.counts, state)
                 W_end, word_rounds = width(schedule, unit, scratch.widths, R + LANES), 0
@@ -164,12 +165,13 @@ def _run_one(
             repair(order, total, n, scratch.spare_order, scratch.spare_total)
         if merging and R == 0 and k > 1:  # round 1 is over, without an event
             _merge_all(part)
+        made[stride] += k
         R, t, pulls = R + k, t + k * per_round, pulls + n * k * per_round
         W = width(schedule, unit, scratch.widths, R)
         if every_round:  # else rounds are so long that each is likely to hold an event
             count, G = constrain(constraints, total, part.open_sizes, n)
         event = not every_round or G > W or R == 1
-        if event or mode == DUEL or audit <= R:  # a sum that is not finite stays so, and may hide in G: no round may be judged by it
+        if event or stride == LAST_TWO or audit <= R:  # a sum that is not finite stays so, and may hide in G: no round may be judged by it
             audit = 8 * R
             bad = _not_finite(total, n)
             if bad >= 0:
@@ -187,18 +189,18 @@ def _run_one(
                 count, G = constrain(constraints, total, part.open_sizes, n)
             budget = -1.0
             per_round, last_by_pulls, last_by_recording = _last_rounds(law, schedule, setting.max_pulls, n, R, t, pulls)
-        k, mode = 1, SUMS
+        k, stride = 1, SUMS
         if word_rounds < LANES:
-            mode = WORDS
+            stride = WORDS
         elif every_round and G < W:
-            if n == 2:
-                mode = DUEL
+            if n == 2 and allowed(setting.strides, LAST_TWO):
+                stride = LAST_TWO
                 continue
             k = 1 + sure_rounds(W - G, laws.spread(law))
             square = (W - G) * (W - G)
             few = max(np.float64(k - 1), square / least_budget) < WORTH_A_JUMP
-            if few and laws.has_words(law):
-                k, mode = 1, WORDS
+            if few and by_words:
+                k, stride = 1, WORDS
                 continue
             if budget < 0.0 or jumps + 1 >= FIRST_JUMPS:
                 budget = pair_budget(law, n, setting.skip_error, jumps + 1)

@@ -121,7 +121,7 @@ class StudyData:
         whole = Block(
             frame["pulls"].to_numpy(), frame["rounds"].to_numpy(), frame["correct"].to_numpy(), frame["finished"].to_numpy(),
             representatives=np.empty((len(index), 0), np.int32), settled=np.empty((0, 2, 0), np.int64), fault=np.zeros(0, np.int64),
-            history=no_history(),
+            rounds_by_stride=np.zeros(0, np.int64), history=no_history(),
         )  # fmt: skip
         new: list[Rows] = []
         for at, end in zip(starts, [*starts[1:], len(index)], strict=True):

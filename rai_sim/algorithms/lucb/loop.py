@@ -26,7 +26,8 @@ from rai_sim.algorithms.lucb.rule import (
     see_ranked,
     settle_and_choose,
 )
-from rai_sim.algorithms.lucb.view import new_view, note_settled, open_view, renew_view, see_cold, view_decides, worth_a_view
+from rai_sim.algorithms.lucb.strides import CORRIDORS, IN_STEP, LANES, LAST_ARM, PLAIN, VIEW
+from rai_sim.algorithms.lucb.view import NoView, new_view, note_settled, open_view, renew_view, see_cold, view_decides, worth_a_view
 from rai_sim.engine import law as laws
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.certificates import Constraints, new_constraints
@@ -46,6 +47,7 @@ from rai_sim.engine.partition import Partition, new_partition, open_partition, r
 from rai_sim.engine.ranking import merge_sort
 from rai_sim.engine.stop import raised
 from rai_sim.engine.streams import State, replication_stream, shuffle
+from rai_sim.engine.strides import allowed, holds
 
 #: Rounds that must have had the same picks before a longer stretch of them is worth looking for (measured).
 _SAME_BEFORE_A_TRY = 5
@@ -68,8 +70,9 @@ class Memory(NamedTuple):
 def new_memory(setting: Setting) -> Memory:
     """Allocate for a task."""
     N, m = setting.cluster_of.size, setting.sizes.size
+    view = new_view(N, setting.sizes) if holds(setting.strides, VIEW) else NoView(N)
     return Memory(
-        new_ranking(N, m), new_partition(setting), new_view(N, setting.sizes), new_lanes(), new_challenge(N, m), new_corridors(N),
+        new_ranking(N, m), new_partition(setting), view, new_lanes(), new_challenge(N, m), new_corridors(N),
         new_constraints(N, m),
     )  # fmt: skip
 
@@ -79,7 +82,7 @@ def run_block(law: Any, scale: float, as_printed: bool, setting: Setting, first:
     """Run len(block.pulls) replications, indices from `first` on; scale is pi^2 N / (3 delta)."""
     for b in range(block.pulls.size):
         state = replication_stream(setting.key, first + b, memory.ranking.generators)
-        finished, R, pulls = _run_one(law, scale, as_printed, setting, memory, block.history, block.fault, state)
+        finished, R, pulls = _run_one(law, scale, as_printed, setting, memory, block.history, block.fault, block.rounds_by_stride, state)
         if block.fault[0] == STOPPED:
             block.fault[1] = b
         if block.fault[0] != NONE:
@@ -89,8 +92,9 @@ def run_block(law: Any, scale: float, as_printed: bool, setting: Setting, first:
 
 @kernel
 def _run_one(
-    law: Any, scale: float, as_printed: bool, setting: Setting, memory: Memory, history: History, fault: NDArray[np.int64], state: State
-) -> tuple[bool, int, int]:
+    law: Any, scale: float, as_printed: bool, setting: Setting, memory: Memory, history: History, fault: NDArray[np.int64],
+    made: NDArray[np.int64], state: State,
+) -> tuple[bool, int, int]:  # fmt: skip
     """Run one replication; return whether it finished, its rounds and its pulls."""
     s, part, view, lanes, challenge, corridors, constraints = memory
     n, unit, available = s.order.size, laws.unit(law), np.float64(laws.pulls_available(law))
@@ -103,8 +107,11 @@ def _run_one(
     if fault[0] != NONE:
         return False, 0, n
     R, pulls, jumps, last_picks, same = 0, n, 0, 0, 0
-    in_step, fit = all_in_step(s, part, n, as_printed), fit_lanes(law, part, n, as_printed)
-    v, worth = arm_in_question(law, part, n, as_printed), WORTH_A_JUMP
+    by_step, by_lanes = allowed(setting.strides, IN_STEP), allowed(setting.strides, LANES)
+    by_words, by_corridors = allowed(setting.strides, LAST_ARM), allowed(setting.strides, CORRIDORS)
+    in_step = by_step and all_in_step(s, part, n, as_printed)
+    fit, worth = by_lanes and fit_lanes(law, part, n, as_printed), WORTH_A_JUMP
+    v = arm_in_question(law, part, n, as_printed) if by_words else -1
     cold, views = 0, worth_a_view(view, n)  # active arms outside of the ranking, which then is a view
     if views:
         open_view(view, s, part)
@@ -136,6 +143,7 @@ def _run_one(
         if missing == 0:
             for x in range(n):
                 s.settled[x] = False
+            made[PLAIN] += 1
             return True, R, pulls
         if settled > 0:
             if views:
@@ -145,6 +153,7 @@ def _run_one(
         if picks > most - pulls:
             if setting.max_pulls < 0:
                 report(fault, TOO_MANY_PULLS, 0, 0)
+            made[PLAIN] += 1
             return False, R, pulls
         if in_step and settled == 0:
             rounds = _at_most((most - pulls) // n, available - s.taken[0])
@@ -155,6 +164,7 @@ def _run_one(
                 )  # fmt: skip
                 if fault[0] != NONE:
                     return False, R, pulls
+                made[IN_STEP] += k
                 R, pulls = R + k - 1, pulls + k * n
                 mend(s, n)
                 continue
@@ -166,16 +176,16 @@ def _run_one(
         k = 0
         known = last_picks < 0 or these_picks == last_picks
         same = same + 1 if known and settled == 0 else 0
-        if cold == 0 and same >= _SAME_BEFORE_A_TRY:
+        if by_corridors and cold == 0 and same >= _SAME_BEFORE_A_TRY:
             k = open_corridors(
                 corridors, s, n, picks, part.open_sizes, as_printed, log_term, unit, R, _at_most((most - pulls) // picks, room)
             )
         last_picks = these_picks
         if k > 1:
-            worth = WORTH_A_JUMP
+            stride, worth = CORRIDORS, WORTH_A_JUMP
             k, jumps, state = stay_inside(law, corridors, s, picks, k, setting.skip_error, history.stop, fault, jumps, state)
         else:
-            k = 1
+            k, stride = 1, PLAIN
             if same >= _SAME_BEFORE_A_TRY and (fit or v >= 0):
                 same, worth = 0, 4.0 * worth
             for j in range(picks):
@@ -192,20 +202,25 @@ def _run_one(
             x = s.picks[j]
             s.taken[x] += k
             s.mean[x] = s.total[x] / s.taken[x]
+        made[stride] += k
         R += k - 1
         pulls += k * picks
         mend(s, n)
         if (settled > 0 or renewed) and cold == 0:
-            in_step = all_in_step(s, part, n, as_printed)
-            fit, v = fit_lanes(law, part, n, as_printed), arm_in_question(law, part, n, as_printed)
+            in_step = by_step and all_in_step(s, part, n, as_printed)
+            fit = by_lanes and fit_lanes(law, part, n, as_printed)
+            v = arm_in_question(law, part, n, as_printed) if by_words else -1
         if cold > 0 or in_step or same >= _SAME_BEFORE_A_TRY:
             continue
+        before = R
         if v >= 0:
             budget = exit_budget(law, picks, setting.skip_error, jumps + 1)
             R, pulls, wide, state = run_challenge(law, scale, budget, worth, s, part, challenge, v, n, R, pulls, most, history, state)
             same = _SAME_BEFORE_A_TRY if wide else 0
+            made[LAST_ARM] += R - before
         elif fit:
             R, pulls, same, state = run_in_lanes(law, scale, s, part, lanes, n, R, pulls, most, _SAME_IN_LANES, history, state)
+            made[LANES] += R - before
         else:
             continue
         mend(s, n)
