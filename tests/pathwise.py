@@ -27,6 +27,7 @@ from rai_sim.algorithms.base import Algorithm
 from rai_sim.engine.blocks import Setting, new_block
 from rai_sim.engine.history import new_history
 from rai_sim.engine.streams import new_generators, replication_stream, shuffle, stream_key
+from rai_sim.engine.strides import ALL
 
 #: The kinds of stacks that tasks may be of.
 KINDS = {"words": WORDS, "bits": BITS, "levels": LEVELS, "reals": REALS}
@@ -75,12 +76,12 @@ class Task:
         room = {"calls": np.zeros((calls, 4), np.int64), "used": np.zeros(calls, np.int64)}
         return new_stack(kind, means, proxy, **others, **room)
 
-    def block_setting(self, seed: int, skip_error: float, max_pulls: int = -1) -> Setting:
+    def block_setting(self, seed: int, skip_error: float, max_pulls: int = -1, strides: int = ALL) -> Setting:
         """Return what kernels take."""
         return Setting(
             sizes=np.array(self.clusters, np.int64), required=np.array(self.required, np.int64),
             cluster_of=np.repeat(np.arange(len(self.clusters)), self.clusters).astype(np.int64), delta=self.delta, skip_error=skip_error,
-            max_pulls=max_pulls, key=stream_key(seed),
+            max_pulls=max_pulls, key=stream_key(seed), strides=strides,
         )  # fmt: skip
 
 
@@ -184,15 +185,16 @@ def run_literally(
 
 def run_kernels(
     algorithm: Algorithm, task: Task, law: Stack, seed: int, first: int, count: int, skip_error: float = 1e-12, traced: bool = False,
-    max_pulls: int = -1,
+    max_pulls: int = -1, strides: int = ALL,
 ) -> literal.Outcome:  # fmt: skip
     """Run replications through `Algorithm.run_block`; one at a time, with arms' pulls, if traced."""
     N, parts = len(task.means), []
     for start in range(first, first + count, 1 if traced else count):
         size = 1 if traced else count
         block = new_block(size, sum(task.required), N, new_history(np.zeros(0, np.int64), N) if traced else None)
-        algorithm.run_block(law, task.block_setting(seed, skip_error, max_pulls), start, block)
+        algorithm.run_block(law, task.block_setting(seed, skip_error, max_pulls, strides), start, block)
         assert block.fault[0] == 0
+        assert block.rounds_by_stride.sum() == block.rounds.sum()
         assert law.lost[0] == 0, "a random state was dropped"
         settled = block.settled.copy()
         settled[:, 1, :][settled[:, 0, :] == 0] = 0  # not written
@@ -203,12 +205,15 @@ def run_kernels(
 
 def run_both(
     algorithm: Algorithm, task: Task, seed: int, first: int, count: int, *, skip_error: float = 1e-12, proxy_over: float = 1.0,
-    traced: bool = False, max_pulls: int = -1,
+    traced: bool = False, max_pulls: int = -1, strides: int = ALL,
 ) -> Runs:  # fmt: skip
-    """Run replications both ways; `proxy_over` divides the variance proxy that the law claims: above 1 kernels are over-confident."""
+    """Run replications both ways; `proxy_over` divides the variance proxy that the law claims: above 1 kernels are over-confident.
+
+    `strides` is the mask of those that kernels may use.
+    """
     law = task.stack()
     claimed = law._replace(variance_proxy=law.variance_proxy / proxy_over)
-    ours = run_kernels(algorithm, task, claimed, seed, first, count, skip_error, traced, max_pulls)
+    ours = run_kernels(algorithm, task, claimed, seed, first, count, skip_error, traced, max_pulls, strides)
     return Runs(ours, run_literally(algorithm, task, law, seed, first, count, max_pulls))
 
 

@@ -152,7 +152,7 @@ def gives_words(law: F) -> F:
 
 
 def for_words(stand_in: Callable[..., Any]) -> Callable[[F], F]:
-    """Compile the decorated helper where its first argument is a law that `gives_words`, the stand-in elsewhere."""
+    """Compile the decorated helper where its first argument, or the field `law` of it, `gives_words`, and the stand-in elsewhere."""
     return _where(_WITH_WORDS.__contains__, stand_in)
 
 
@@ -164,7 +164,8 @@ def for_type(wanted: type, stand_in: Callable[..., Any]) -> Callable[[F], F]:
 def _where(suits: Callable[[type], bool], stand_in: Callable[..., Any]) -> Callable[[F], F]:
     def register(function: F) -> F:
         def choose(first: Any, *_rest: Any) -> Callable[..., Any]:
-            return function if suits(first.instance_class) else stand_in
+            given = first.types[first.fields.index("law")] if "law" in first.fields else first
+            return function if suits(given.instance_class) else stand_in
 
         overload(function, strict=False, jit_options=dict(_INNER))(choose)
         return function

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.algorithms.base import Algorithm
-from rai_sim.algorithms.lucb.loop import new_memory, run_block
+from rai_sim.algorithms.lucb.loop import new_run, new_scratch, run_block
+from rai_sim.algorithms.lucb.run import Rule
 from rai_sim.engine.blocks import Block, Setting
 
 
@@ -56,5 +57,5 @@ class LUCB(Algorithm):
 
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""
-        scale = math.pi**2 * setting.cluster_of.size / (3.0 * setting.delta)
-        run_block(law, scale, self.as_printed, setting, first, block, new_memory(setting))
+        rule = Rule(math.pi**2 * setting.cluster_of.size / (3.0 * setting.delta), self.as_printed)
+        run_block(new_run(law, rule, setting, block), new_scratch(setting), first, block)

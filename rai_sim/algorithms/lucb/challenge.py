@@ -38,9 +38,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rai_sim.algorithms.lucb.corridors import WORTH_A_JUMP, exit_budget
 from rai_sim.algorithms.lucb.rule import Ranking, compute_bounds, see_ranked
+from rai_sim.algorithms.lucb.run import FAILED, JUMPS, MOST, PICKS, PULLS, RANKED, ROUND, SAME, Run
 from rai_sim.engine import law as laws
-from rai_sim.engine.history import History, keep_state, next_asked
+from rai_sim.engine.history import keep_state, next_asked
 from rai_sim.engine.jit import for_words, inlined
 from rai_sim.engine.partition import Partition
 from rai_sim.engine.sampling import bits_set, lanes
@@ -86,10 +88,10 @@ def new_challenge(N: int, m: int) -> Challenge:
 
 
 @inlined
-def arm_in_question(law: Any, part: Partition, n: int, as_printed: bool) -> int:
+def arm_in_question(run: Run) -> int:
     """Return the rank of the one arm on which all open questions hinge, -1 if there is none."""
-    rank, p0 = -1, 0
-    if as_printed or n < 2 or not laws.has_words(law):
+    part, rank, p0 = run.part, -1, 0
+    if run.rule.as_printed or run.clock[RANKED] < 2 or not laws.has_words(run.law):
         return -1
     for i in range(part.open_sizes.size):
         if part.found[i] < part.required[i]:
@@ -313,54 +315,55 @@ def _longest_stretch(law: Any, s: Ranking, n: int, R: int) -> int:
     return int(J)
 
 
-def _no_rounds(
-    law: Any, scale: float, budget: float, worth: float, s: Ranking, part: Partition, k: Challenge, v: int, n: int, R: int, pulls: int,
-    most: int, history: History, state: State,
-) -> tuple[int, int, bool, State]:  # fmt: skip
-    return R, pulls, False, state
+def _no_rounds(run: Run, k: Challenge, same_if_wide: int, state: State) -> State:
+    return state
 
 
 @for_words(_no_rounds)
-def run_challenge(
-    law: Any, scale: float, budget: float, worth: float, s: Ranking, part: Partition, k: Challenge, v: int, n: int, R: int, pulls: int,
-    most: int, history: History, state: State,
-) -> tuple[int, int, bool, State]:  # fmt: skip
-    """Judge rounds R+1, R+2, .. and pull their picks; return the last such round, the pulls after it, whether corridors would take the
-    picks much further, and the state. The arms are to be ranked again.
+def advance(run: Run, k: Challenge, same_if_wide: int, state: State) -> State:
+    """Judge the rounds that follow and pull their picks. The arms are to be ranked again.
 
-    It stops before a round that may settle an arm or change a cluster, that would take the pulls past `most`, or an arm past those
-    available, and where more than `worth` rounds may be certified with a budget of `budget`.
+    It stops before a round that may settle an arm or change a cluster, that the cap or the recording does not pay for, and where corridors
+    would take the picks much further; these then count as having been the same for `same_if_wide` rounds.
     """
-    clusters, home = _find_clusters(k, part, v)
+    law, s, clock, history = run.law, run.ranking, run.clock, run.history
+    clock[SAME] = 0
+    n, v = clock[RANKED], arm_in_question(run)
+    number = 1 + (v > 0) + (v < n - 1)
+    budget = exit_budget(law, clock[PICKS], run.setting.skip_error, clock[JUMPS] + 1)
+    worth = WORTH_A_JUMP * 4.0 ** min(clock[FAILED], 600)
+    clusters, home = _find_clusters(k, run.part, v)
     for x in range(n):
         k.drawn[x] = 0
     number = 1 + (v > 0) + (v < n - 1)
     while True:
+        R, pulls = clock[ROUND], clock[PULLS]
         if next_asked(history) <= R + 1:
             see_ranked(history, s, n, pulls)
             keep_state(history, R + 1)
-        log_term = math.log(scale * (R + 1) * (R + 1) * (R + 1))
+        log_term = math.log(run.rule.scale * (R + 1) * (R + 1) * (R + 1))
         compute_bounds(s, n, log_term, 1.0)
-        J = min(_longest_stretch(law, s, n, R + 1), (most - pulls) // number)
+        J = min(_longest_stretch(law, s, n, R + 1), (clock[MOST] - pulls) // number)
         if raised(history.stop):
-            return R, pulls, False, state
+            return state
         if J < 1:  # more pulls than lines can be drawn for: corridors can
-            return R, pulls, True, state
+            clock[SAME] = same_if_wide
+            return state
         if not _set_borders(k, s, clusters):
-            return R, pulls, False, state
+            return state
         growth, c = 1.5 * J / (log_term * (R + 1)), math.sqrt(log_term)
         k.pick[0], k.home[0] = v, home
         _stay_in_cluster(k, s, 0, clusters, J)
         least, home_least, tied_l = _least_before(k, s, home)
         greatest, home_greatest, tied_u = _greatest_after(k, s, v, home, clusters)
         if tied_l or tied_u:
-            return R, pulls, False, state
+            return state
         _gather_bystanders(k, s, clusters, v, least, greatest)
         p = 1
         if least >= 0:
             T, M = _limits_before(k, s, v, home, least, home_least, growth)
             if s.ucb[v] <= M:
-                return R, pulls, False, state
+                return state
             k.pick[p], k.home[p] = least, home_least
             _stay_in_cluster(k, s, p, clusters, J)
             _stay_below(k, s, p, T, c, J)
@@ -369,7 +372,7 @@ def run_challenge(
         if greatest >= 0:
             T, M = _limits_after(k, s, v, home, clusters, greatest, home_greatest, growth)
             if s.lcb[v] >= M:
-                return R, pulls, False, state
+                return state
             k.pick[p], k.home[p] = greatest, home_greatest
             _stay_in_cluster(k, s, p, clusters, J)
             _stay_above(k, s, p, T, c, J)
@@ -379,7 +382,8 @@ def run_challenge(
             S = s.total[k.pick[p]]
             H = min(H, min(k.lines[_UP, p] - S, S - k.lines[_DOWN, p]))
         if max(H, H * H / budget) > worth:
-            return R, pulls, True, state
+            clock[SAME] = same_if_wide
+            return state
         j = J
         for p in range(number):
             x = k.pick[p]
@@ -387,5 +391,5 @@ def run_challenge(
             j = min(j, _steps_inside(k, p, k.next[x], s.total[x], J))
         for p in range(number):
             _take(s, k, k.pick[p], j)
-        R += j
-        pulls += j * number
+        clock[ROUND] += j
+        clock[PULLS] += j * number

@@ -54,6 +54,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.algorithms.lucb.rule import GREATEST, LEAST, NEAREST, STRONGEST, WEAKEST, Ranking
+from rai_sim.algorithms.lucb.run import CERTIFIED, JUMPS, PICKS, PULLS, RANKED, ROUND, Run, rounds_left
 from rai_sim.engine import law as laws
 from rai_sim.engine.certificates import certified_on_line, log_over_share
 from rai_sim.engine.faults import NOT_FINITE, finite, report
@@ -293,11 +294,11 @@ def narrowest(k: Corridors, s: Ranking, picks: int) -> float:
 
 
 @inlined
-def open_corridors(
-    k: Corridors, s: Ranking, n: int, picks: int, open_sizes: NDArray[np.int64], as_printed: bool, log_term: float, unit: float, R: int,
-    room: int,
-) -> int:  # fmt: skip
-    """Set up corridors and return for how many pulls, at most `room`, staying inside certifies; 0 if no corridors are found."""
+def open_corridors(run: Run, k: Corridors) -> int:
+    """Set up corridors and return for how many pulls staying inside certifies the picks; 0 if no corridors are found."""
+    s, clock, open_sizes, as_printed = run.ranking, run.clock, run.part.open_sizes, run.rule.as_printed
+    n, picks, R, room, unit = clock[RANKED], clock[PICKS], clock[ROUND], rounds_left(run), laws.unit(run.law)
+    log_term = math.log(run.rule.scale * R * R * R)
     slack = SLACK * (abs(s.mean[0]) + abs(s.mean[n - 1]) + 2.0 * math.sqrt(log_term) / unit)
     for j in range(picks):
         k.moved[s.picks[j]] = 0.0
@@ -365,19 +366,15 @@ def first_exit(word: np.uint64, m: float, at: float, up: float, down: float, mos
 
 
 @inlined
-def stay_inside(
-    law: Any, k: Corridors, s: Ranking, picks: int, limit: int, skip_error: float, stop: NDArray[np.int64], fault: NDArray[np.int64],
-    jumps: int, state: State,
-) -> tuple[int, int, State]:  # fmt: skip
-    """Pull the picks until one of them may have left its corridor, `limit` times, or until a fault is reported.
-
-    Return how often, the jumps and the state.
-    """
+def advance(run: Run, k: Corridors, state: State) -> State:
+    """Pull the picks until one of them may have left its corridor, or as often as the corridors certify."""
+    law, s, clock, skip_error = run.law, run.ranking, run.clock, run.setting.skip_error
+    picks, limit = clock[PICKS], clock[CERTIFIED]
     done = 0
     while True:
         H = narrowest(k, s, picks)
         step = int(min(max(0.0, H * _CAUTION / laws.spread(law)), _LONGEST))  # 0 where both are infinite
-        budget = exit_budget(law, picks, skip_error, jumps + 1)
+        budget = exit_budget(law, picks, skip_error, clock[JUMPS] + 1)
         reach = H * H / budget  # about the length that is certified when the means have settled
         if laws.has_words(law) and max(np.float64(step), reach) < WORTH_A_JUMP:
             step = min(64, limit - done)
@@ -392,7 +389,7 @@ def stay_inside(
                 k.moved[x] += ones - step * s.mean[x]
         else:
             if 4.0 * reach > step:
-                jumps += 1
+                clock[JUMPS] += 1
                 stay = _LONGEST
                 for j in range(picks):
                     x = s.picks[j]
@@ -411,8 +408,15 @@ def stay_inside(
                     s.total[x], state = laws.more_pulls(law, arm, before, pulls, step, state)
                 k.moved[x] += (s.total[x] - before) - step * s.mean[x]
                 if not finite(s.total[x]):
-                    report(fault, NOT_FINITE, arm, pulls + step)
+                    report(run.fault, NOT_FINITE, arm, pulls + step)
                     limit = 0
         done += step
-        if done >= limit or narrowest(k, s, picks) <= 0.0 or raised(stop):
-            return done, jumps, state
+        if done >= limit or narrowest(k, s, picks) <= 0.0 or raised(run.history.stop):
+            break
+    for j in range(picks):
+        x = s.picks[j]
+        s.taken[x] += done
+        s.mean[x] = s.total[x] / s.taken[x]
+    clock[ROUND] += done - 1
+    clock[PULLS] += done * picks
+    return state

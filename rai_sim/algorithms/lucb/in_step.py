@@ -25,12 +25,13 @@ at most 2^-53 of a mean, or t times that in sums. Taking that off, a multiple of
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.algorithms.lucb.rule import Ranking
+from rai_sim.algorithms.lucb.run import JUMPS, PICKS, PULLS, RANKED, ROUND, Run, rounds_left
 from rai_sim.engine import law as laws
 from rai_sim.engine import schedule as schedules
 from rai_sim.engine.certificates import Constraints, constrain, longest_jump, pair_budget, sure_rounds
@@ -38,7 +39,6 @@ from rai_sim.engine.duel import WORTH_A_JUMP
 from rai_sim.engine.faults import NOT_FINITE, finite, report
 from rai_sim.engine.history import History, keep_state, next_asked, see_arm
 from rai_sim.engine.jit import implements, inlined, kernel
-from rai_sim.engine.partition import Partition
 from rai_sim.engine.ranking import repair
 from rai_sim.engine.stop import raised
 from rai_sim.engine.streams import State
@@ -64,46 +64,45 @@ def _threshold(schedule: InStep, R: float) -> float:
 
 
 @kernel
-def all_in_step(s: Ranking, part: Partition, n: int, as_printed: bool) -> bool:
-    """Whether every round pulls every active arm until one is settled, and all have equally many pulls."""
-    cluster, ranks = s.picks, 0  # by rank; the picks are made anew every round
+def all_in_step(run: Run) -> bool:
+    """Whether from the next round on every round pulls every active arm until one is settled, all with equally many pulls.
+
+    The round has been judged, its picks are not pulled yet.
+    """
+    s, part, n, as_printed = run.ranking, run.part, run.clock[RANKED], run.rule.as_printed
+    ranks, wanted, unsure = 0, False, False  # open clusters so far; about the last: wants an arm, is pulled only if the next one does
     for i in range(part.open_sizes.size):
-        if part.open_sizes[i] > 1:
+        if part.open_sizes[i] > 1 or (as_printed and ranks > 0 and part.open_sizes[i] == 0 and ranks < n):
             return False
         if part.open_sizes[i] == 1:
-            if as_printed and ranks > 0 and cluster[ranks - 1] < i - 1:
+            wants = part.found[i] < part.required[i]
+            if unsure and not wants:
                 return False
-            cluster[ranks] = i
+            by_last = wanted and (as_printed or ranks == n - 1)
+            unsure = not wants and not by_last
+            if unsure and not (ranks + 1 < n and (as_printed or ranks == 0)):
+                return False
+            wanted = wants
             ranks += 1
+    for j in range(run.clock[PICKS]):
+        s.taken[s.picks[j]] += 1.0
+    equal = True
     for x in range(n):
-        if s.taken[x] != s.taken[0]:
-            return False
-        if not _wants(part, cluster[x]):
-            before = x + 1 < n and (as_printed or x == 0) and _wants(part, cluster[x + 1])
-            after = x > 0 and (as_printed or x == n - 1) and _wants(part, cluster[x - 1])
-            if not (before or after):
-                return False
-    return n > 1
+        equal = equal and s.taken[x] == s.taken[0]
+    for j in range(run.clock[PICKS]):
+        s.taken[s.picks[j]] -= 1.0
+    return equal and n > 1
 
 
 @kernel
-def _wants(part: Partition, i: int) -> bool:
-    return part.found[i] < part.required[i]
-
-
-@kernel
-def run_in_step(
-    law: Any, scale: float, skip_error: float, s: Ranking, counts: NDArray[np.uint8], part: Partition, c: Constraints, n: int, R: int,
-    rounds: int, pulls: int, history: History, fault: NDArray[np.int64], jumps: int, state: State,
-) -> tuple[int, int, State]:  # fmt: skip
-    """Pull all arms for 1 to `rounds` rounds, until one might be settled or a fault is reported; return rounds, jumps and state.
-
-    Round R has been judged, settled nobody and has not pulled yet, after `pulls` pulls in all.
-    """
+def pull_all(run: Run, counts: NDArray[np.uint8], c: Constraints, state: State) -> State:
+    """Pull all arms, until one might be settled."""
+    law, s, part, clock, history, skip_error = run.law, run.ranking, run.part, run.clock, run.history, run.setting.skip_error
+    n, R, pulls, jumps, rounds = clock[RANKED], clock[ROUND], clock[PULLS], clock[JUMPS], rounds_left(run)
     unit = laws.unit(law)
     t = int(s.taken[0])
     repair(s.order, s.total, n, s.picks, s.lcb)  # by sums: means may hide differences
-    schedule = InStep(scale, np.float64(R - t), _OF_MEANS * unit * max(abs(s.total[0]), abs(s.total[n - 1])) / t)
+    schedule = InStep(run.rule.scale, np.float64(R - t), _OF_MEANS * unit * max(abs(s.total[0]), abs(s.total[n - 1])) / t)
     count, G = constrain(c, s.total, part.open_sizes, n)
     made = 0
     while made < rounds and not raised(history.stop):
@@ -137,7 +136,7 @@ def run_in_step(
             for x in range(n):
                 s.total[x], state = laws.more_pulls(law, s.arm_of[s.order[x]], s.total[x], t + made, k, state)
                 if not finite(s.total[x]):
-                    report(fault, NOT_FINITE, s.arm_of[s.order[x]], t + made + k)
+                    report(run.fault, NOT_FINITE, s.arm_of[s.order[x]], t + made + k)
                     rounds = 0
             repair(s.order, s.total, n, s.picks, s.lcb)
         made += k
@@ -146,7 +145,8 @@ def run_in_step(
     for x in range(n):
         s.taken[x] = np.float64(t + made)
         s.mean[x] = s.total[x] / s.taken[x]
-    return made, jumps, state
+    clock[ROUND], clock[PULLS], clock[JUMPS] = R + made - 1, pulls + made * n, jumps
+    return state
 
 
 @inlined

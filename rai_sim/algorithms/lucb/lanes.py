@@ -35,8 +35,9 @@ from rai_sim.algorithms.lucb.arm_vectors import (
     used_up,
 )
 from rai_sim.algorithms.lucb.rule import Ranking
+from rai_sim.algorithms.lucb.run import MOST, PULLS, RANKED, ROUND, SAME, Run
 from rai_sim.engine import law as laws
-from rai_sim.engine.history import History, keep_state, next_asked, see_arm
+from rai_sim.engine.history import keep_state, next_asked, see_arm
 from rai_sim.engine.jit import for_words, inlined, kernel
 from rai_sim.engine.partition import Partition
 from rai_sim.engine.ranking import ranks_before
@@ -85,9 +86,10 @@ def new_lanes() -> Lanes:
 
 
 @inlined
-def fit_lanes(law: Any, part: Partition, n: int, as_printed: bool) -> bool:
+def fit_lanes(run: Run) -> bool:
     """Whether the active arms can be judged in lanes."""
-    if as_printed or n > ARMS or not laws.has_words(law):
+    part = run.part
+    if run.rule.as_printed or run.clock[RANKED] > ARMS or not laws.has_words(run.law):
         return False
     clusters = 0
     for i in range(part.open_sizes.size):
@@ -182,24 +184,19 @@ def _refill(law: Any, s: Ranking, k: Lanes, empty: np.uint64, first: int, first_
     return state
 
 
-def _no_rounds(
-    law: Any, scale: float, s: Ranking, part: Partition, k: Lanes, n: int, R: int, pulls: int, most: int, same_limit: int,
-    history: History, state: State,
-) -> tuple[int, int, int, State]:  # fmt: skip
-    return R, pulls, 0, state
+def _no_rounds(run: Run, k: Lanes, same_limit: int, state: State) -> State:
+    return state
 
 
 @for_words(_no_rounds)
-def run_in_lanes(
-    law: Any, scale: float, s: Ranking, part: Partition, k: Lanes, n: int, R: int, pulls: int, most: int, same_limit: int,
-    history: History, state: State,
-) -> tuple[int, int, int, State]:  # fmt: skip
-    """Judge rounds R+1, R+2, .. and pull their picks; return the last such round, the pulls after it, how often the picks have been the
-    same, and the state. The arms are to be ranked again.
+def advance(run: Run, k: Lanes, same_limit: int, state: State) -> State:
+    """Judge the rounds that follow and pull their picks; note how often these have been the same. The arms are to be ranked again.
 
-    It stops before a round that may settle an arm, that would take the pulls past `most`, or an arm past those available, and after
-    `same_limit` rounds with the same picks.
+    It stops before a round that may settle an arm, that the cap or the recording does not pay for, and after `same_limit` rounds with the
+    same picks.
     """
+    law, s, part, clock, history = run.law, run.ranking, run.part, run.clock, run.history
+    n, R, pulls, most, scale = clock[RANKED], clock[ROUND], clock[PULLS], clock[MOST], run.rule.scale
     base, words = _aligned(address_of(k.values)), _aligned(address_of(k.words))
     first, first_word = int((base - address_of(k.values)) >> np.uint64(3)), int((words - address_of(k.words)) >> np.uint64(3))
     taken, total, mean = base + _TAKEN * VECTOR, base + _TOTAL * VECTOR, base + _MEAN * VECTOR
@@ -244,7 +241,8 @@ def run_in_lanes(
         if same >= same_limit:
             break
     _leave(k, s, n, first)
-    return R, pulls, same, state
+    clock[ROUND], clock[PULLS], clock[SAME] = R, pulls, same
+    return state
 
 
 @inlined

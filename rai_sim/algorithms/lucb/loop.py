@@ -1,4 +1,4 @@
-"""LUCB's loop over rounds: judge, close ranks, choose how the next rounds are made.
+"""LUCB's loop over rounds: judge, close ranks, choose the stride that makes the next ones.
 
 Legend, after the paper: R round, n_a pulls of arm a, LCB and UCB = mean -+ radius, L_i the smallest LCB before cluster
 i, U_i the largest UCB after it. Ranks count from 0, the best empirical mean; everything is in law units (see `rai_sim.engine.law`).
@@ -12,12 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.algorithms.lucb.challenge import Challenge, arm_in_question, new_challenge, run_challenge
-from rai_sim.algorithms.lucb.corridors import WORTH_A_JUMP, Corridors, exit_budget, new_corridors, open_corridors, stay_inside
-from rai_sim.algorithms.lucb.in_step import all_in_step, run_in_step
-from rai_sim.algorithms.lucb.lanes import Lanes, fit_lanes, new_lanes, run_in_lanes
+from rai_sim.algorithms.lucb import challenge, corridors, in_step, lanes
+from rai_sim.algorithms.lucb.plain import pull_picks
 from rai_sim.algorithms.lucb.rule import (
-    Ranking,
     close_ranks,
     compute_bounds,
     find_opponents,
@@ -26,24 +23,43 @@ from rai_sim.algorithms.lucb.rule import (
     see_ranked,
     settle_and_choose,
 )
+from rai_sim.algorithms.lucb.run import (
+    CERTIFIED,
+    COLD,
+    FAILED,
+    KNOWN,
+    MISSING,
+    MOST,
+    PICKS,
+    PULLS,
+    RANKED,
+    ROUND,
+    SAME,
+    SUITED,
+    Rule,
+    Run,
+    new_clock,
+    rounds_left,
+    start_clock,
+)
 from rai_sim.algorithms.lucb.strides import CORRIDORS, IN_STEP, LANES, LAST_ARM, PLAIN, VIEW
-from rai_sim.algorithms.lucb.view import NoView, new_view, note_settled, open_view, renew_view, see_cold, view_decides, worth_a_view
+from rai_sim.algorithms.lucb.view import (
+    NoView,
+    new_view,
+    note_settled,
+    open_view,
+    renew_view,
+    see_cold,
+    view_decides,
+    worth_a_view,
+)
 from rai_sim.engine import law as laws
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.certificates import Constraints, new_constraints
-from rai_sim.engine.faults import (
-    MOST_PULLS,
-    NONE,
-    NOT_FINITE,
-    RECORDING_RAN_OUT,
-    STOPPED,
-    TOO_MANY_PULLS,
-    finite,
-    report,
-)
-from rai_sim.engine.history import History, keep_state, next_asked, traced
+from rai_sim.engine.faults import NONE, NOT_FINITE, STOPPED, TOO_MANY_PULLS, finite, report
+from rai_sim.engine.history import keep_state, next_asked, traced
 from rai_sim.engine.jit import driver, inlined, kernel
-from rai_sim.engine.partition import Partition, new_partition, open_partition, record_outcome
+from rai_sim.engine.partition import new_partition, open_partition, record_outcome
 from rai_sim.engine.ranking import merge_sort
 from rai_sim.engine.stop import raised
 from rai_sim.engine.streams import State, replication_stream, shuffle
@@ -55,194 +71,188 @@ _SAME_BEFORE_A_TRY = 5
 _SAME_IN_LANES = 30
 
 
-class Memory(NamedTuple):
-    """What a block works in."""
+class Scratch(NamedTuple):
+    """What strides work in, beside a `Run`: they are not in it, as each of its arrays costs every function that is given it."""
 
-    ranking: Ranking
-    part: Partition
-    view: Any  # `View` or `NoView`
-    lanes: Lanes
-    challenge: Challenge
-    corridors: Corridors
+    lanes: lanes.Lanes
+    challenge: challenge.Challenge
+    corridors: corridors.Corridors
     constraints: Constraints
 
 
-def new_memory(setting: Setting) -> Memory:
-    """Allocate for a task."""
+def new_run(law: Any, rule: Rule, setting: Setting, block: Block) -> Run:
+    """Allocate for a block of replications."""
     N, m = setting.cluster_of.size, setting.sizes.size
-    view = new_view(N, setting.sizes) if holds(setting.strides, VIEW) else NoView(N)
-    return Memory(
-        new_ranking(N, m), new_partition(setting), view, new_lanes(), new_challenge(N, m), new_corridors(N),
-        new_constraints(N, m),
+    return Run(
+        law=law, rule=rule, setting=setting, ranking=new_ranking(N, m), part=new_partition(setting),
+        views=new_view(N, setting.sizes) if holds(setting.strides, VIEW) else NoView(N), history=block.history,
+        fault=block.fault, clock=new_clock(),
     )  # fmt: skip
 
 
+def new_scratch(setting: Setting) -> Scratch:
+    """Allocate for a task."""
+    N, m = setting.cluster_of.size, setting.sizes.size
+    return Scratch(lanes.new_lanes(), challenge.new_challenge(N, m), corridors.new_corridors(N), new_constraints(N, m))
+
+
 @driver
-def run_block(law: Any, scale: float, as_printed: bool, setting: Setting, first: int, block: Block, memory: Memory) -> None:
-    """Run len(block.pulls) replications, indices from `first` on; scale is pi^2 N / (3 delta)."""
+def run_block(run: Run, scratch: Scratch, first: int, block: Block) -> None:
+    """Run len(block.pulls) replications, indices from `first` on."""
+    clock, fault = run.clock, run.fault
     for b in range(block.pulls.size):
-        state = replication_stream(setting.key, first + b, memory.ranking.generators)
-        finished, R, pulls = _run_one(law, scale, as_printed, setting, memory, block.history, block.fault, block.rounds_by_stride, state)
-        if block.fault[0] == STOPPED:
-            block.fault[1] = b
-        if block.fault[0] != NONE:
+        state = replication_stream(run.setting.key, first + b, run.ranking.generators)
+        finished = _run_one(run, scratch, block.rounds_by_stride, state)
+        if fault[0] == STOPPED:
+            fault[1] = b
+        if fault[0] != NONE:
             return
-        record_outcome(block, b, memory.part, setting.cluster_of, finished, R, pulls)
+        record_outcome(block, b, run.part, run.setting.cluster_of, finished, clock[ROUND], clock[PULLS])
 
 
 @kernel
-def _run_one(
-    law: Any, scale: float, as_printed: bool, setting: Setting, memory: Memory, history: History, fault: NDArray[np.int64],
-    made: NDArray[np.int64], state: State,
-) -> tuple[bool, int, int]:  # fmt: skip
-    """Run one replication; return whether it finished, its rounds and its pulls."""
-    s, part, view, lanes, challenge, corridors, constraints = memory
-    n, unit, available = s.order.size, laws.unit(law), np.float64(laws.pulls_available(law))
-    state = shuffle(s.arm_of, state)
-    missing = open_partition(part, setting.sizes)
-    most = setting.max_pulls if setting.max_pulls >= 0 else MOST_PULLS
-    if n > most:
-        return False, 0, 0
-    state = _first_pulls(law, s, fault, state)
-    if fault[0] != NONE:
-        return False, 0, n
-    R, pulls, jumps, last_picks, same = 0, n, 0, 0, 0
-    by_step, by_lanes = allowed(setting.strides, IN_STEP), allowed(setting.strides, LANES)
-    by_words, by_corridors = allowed(setting.strides, LAST_ARM), allowed(setting.strides, CORRIDORS)
-    in_step = by_step and all_in_step(s, part, n, as_printed)
-    fit, worth = by_lanes and fit_lanes(law, part, n, as_printed), WORTH_A_JUMP
-    v = arm_in_question(law, part, n, as_printed) if by_words else -1
-    cold, views = 0, worth_a_view(view, n)  # active arms outside of the ranking, which then is a view
-    if views:
-        open_view(view, s, part)
-    while True:
-        if raised(history.stop):
-            report(fault, STOPPED, 0, 0)
-            return False, R, pulls
-        R += 1
-        log_term = math.log(scale * R * R * R)
-        if cold == 0:
-            views = worth_a_view(view, n)
-        doubt, renewed = views and cold == 0, False
-        while True:
-            if doubt:
-                renewed = True
-                n, cold = renew_view(view, s, part, n, R, scale, unit, as_printed)
-            compute_bounds(s, n, log_term, unit)
-            find_opponents(s, n, part.open_sizes, as_printed)
-            doubt = cold > 0 and not view_decides(view, s, part, n, R, as_printed)
-            if not doubt:
-                break
-        settled, supplied, picks = settle_and_choose(s, part, n, R, as_printed)
-        missing -= supplied
-        if traced(history) and (settled > 0 or next_asked(history) <= R):
-            if cold > 0 and (next_asked(history) <= R or missing == 0):
-                see_cold(view, history, s, pulls)
-            see_ranked(history, s, n, pulls)
-            keep_state(history, R)
-        if missing == 0:
-            for x in range(n):
-                s.settled[x] = False
-            made[PLAIN] += 1
-            return True, R, pulls
+def _run_one(run: Run, scratch: Scratch, made: NDArray[np.int64], state: State) -> bool:
+    """Run one replication; return whether it finished."""
+    clock = run.clock
+    started, state = _start(run, state)
+    while started and _goes_on(run):
+        settled, renewed = _judge_round(run)
         if settled > 0:
-            if views:
-                note_settled(view, s, n)
-            n = close_ranks(s, n, picks)
-            in_step = False
-        if picks > most - pulls:
-            if setting.max_pulls < 0:
-                report(fault, TOO_MANY_PULLS, 0, 0)
+            note_settled(run.views, run.ranking, clock[RANKED])
+            clock[RANKED] = close_ranks(run.ranking, clock[RANKED], clock[PICKS])
+        finished, R = clock[MISSING] == 0, clock[ROUND]
+        if finished or not _affordable(run):
             made[PLAIN] += 1
-            return False, R, pulls
-        if in_step and settled == 0:
-            rounds = _at_most((most - pulls) // n, available - s.taken[0])
-            if rounds > 0:
-                k, jumps, state = run_in_step(
-                    law, scale, setting.skip_error, s, corridors.counts, part, constraints, n, R, rounds, pulls, history,
-                    fault, jumps, state,
-                )  # fmt: skip
-                if fault[0] != NONE:
-                    return False, R, pulls
-                made[IN_STEP] += k
-                R, pulls = R + k - 1, pulls + k * n
-                mend(s, n)
-                continue
-        room, these_picks = available, 0
-        for j in range(picks):
-            x = s.picks[j]
-            room = min(room, available - s.taken[x])
-            these_picks += (s.order[x] + 1) * (s.order[x] + 1)  # likely another number for other arms
-        k = 0
-        known = last_picks < 0 or these_picks == last_picks
-        same = same + 1 if known and settled == 0 else 0
-        if by_corridors and cold == 0 and same >= _SAME_BEFORE_A_TRY:
-            k = open_corridors(
-                corridors, s, n, picks, part.open_sizes, as_printed, log_term, unit, R, _at_most((most - pulls) // picks, room)
-            )
-        last_picks = these_picks
-        if k > 1:
-            stride, worth = CORRIDORS, WORTH_A_JUMP
-            k, jumps, state = stay_inside(law, corridors, s, picks, k, setting.skip_error, history.stop, fault, jumps, state)
+            return finished
+        stride = _choose_stride(run, scratch, settled, renewed)
+        if stride == IN_STEP:
+            state = in_step.pull_all(run, scratch.corridors.counts, scratch.constraints, state)
+        elif stride == CORRIDORS:
+            state = corridors.advance(run, scratch.corridors, state)
         else:
-            k, stride = 1, PLAIN
-            if same >= _SAME_BEFORE_A_TRY and (fit or v >= 0):
-                same, worth = 0, 4.0 * worth
-            for j in range(picks):
-                x = s.picks[j]
-                if s.taken[x] >= available:
-                    report(fault, RECORDING_RAN_OUT, s.arm_of[s.order[x]], int(s.taken[x]) + 1)
-                    return False, R, pulls
-                s.total[x], state = laws.one_pull(law, s.arm_of[s.order[x]], s.total[x], int(s.taken[x]), state)
-                if not finite(s.total[x]):
-                    report(fault, NOT_FINITE, s.arm_of[s.order[x]], int(s.taken[x]) + 1)
-        if fault[0] != NONE:
-            return False, R, pulls
-        for j in range(picks):
-            x = s.picks[j]
-            s.taken[x] += k
-            s.mean[x] = s.total[x] / s.taken[x]
-        made[stride] += k
-        R += k - 1
-        pulls += k * picks
-        mend(s, n)
-        if (settled > 0 or renewed) and cold == 0:
-            in_step = by_step and all_in_step(s, part, n, as_printed)
-            fit = by_lanes and fit_lanes(law, part, n, as_printed)
-            v = arm_in_question(law, part, n, as_printed) if by_words else -1
-        if cold > 0 or in_step or same >= _SAME_BEFORE_A_TRY:
-            continue
-        before = R
-        if v >= 0:
-            budget = exit_budget(law, picks, setting.skip_error, jumps + 1)
-            R, pulls, wide, state = run_challenge(law, scale, budget, worth, s, part, challenge, v, n, R, pulls, most, history, state)
-            same = _SAME_BEFORE_A_TRY if wide else 0
-            made[LAST_ARM] += R - before
-        elif fit:
-            R, pulls, same, state = run_in_lanes(law, scale, s, part, lanes, n, R, pulls, most, _SAME_IN_LANES, history, state)
-            made[LANES] += R - before
-        else:
-            continue
-        mend(s, n)
-        last_picks = -1
+            state = pull_picks(run, state)
+            if stride != PLAIN and run.fault[0] == NONE:
+                mend(run.ranking, clock[RANKED])
+                clock[KNOWN] = -1
+                if stride == LAST_ARM:
+                    state = challenge.advance(run, scratch.challenge, _SAME_BEFORE_A_TRY, state)
+                else:
+                    state = lanes.advance(run, scratch.lanes, _SAME_IN_LANES, state)
+        made[stride] += clock[ROUND] - R + 1
+        mend(run.ranking, clock[RANKED])
+    return False
 
 
 @inlined
-def _at_most(count: int, room: float) -> int:
-    """Return the smaller of the two; counts near 2^62 must not become doubles, which might round them up."""
-    return int(room) if room < count else count
-
-
-@inlined
-def _first_pulls(law: Any, s: Ranking, fault: NDArray[np.int64], state: State) -> State:
-    """Pull every arm once and rank the arms."""
-    n = s.order.size
+def _start(run: Run, state: State) -> tuple[bool, State]:
+    """Draw the opening permutation, pull every arm once and rank the arms; False if the cap does not pay for that."""
+    s, n = run.ranking, run.ranking.order.size
+    state = shuffle(s.arm_of, state)
+    start_clock(run, open_partition(run.part, run.setting.sizes))
+    if n > run.clock[MOST]:
+        run.clock[PULLS] = 0
+        return False, state
     for x in range(n):
-        s.mean[x], state = laws.one_pull(law, s.arm_of[x], 0.0, 0, state)
+        s.mean[x], state = laws.one_pull(run.law, s.arm_of[x], 0.0, 0, state)
         if not finite(s.mean[x]):
-            report(fault, NOT_FINITE, s.arm_of[x], 1)
+            report(run.fault, NOT_FINITE, s.arm_of[x], 1)
         s.order[x], s.taken[x] = x, 1.0
     merge_sort(s.order, s.mean, n, s.picks, s.lcb)  # the latter two are free as yet
     for x in range(n):
         s.total[x] = s.mean[x]
-    return state
+    run.clock[SUITED] = _suited(run)
+    if worth_a_view(run.views, n):
+        open_view(run.views, s, run.part)
+    return True, state
+
+
+@inlined
+def _goes_on(run: Run) -> bool:
+    """Whether nothing went wrong and nobody asks to stop."""
+    if run.fault[0] == NONE and raised(run.history.stop):
+        report(run.fault, STOPPED, 0, 0)
+    return run.fault[0] == NONE
+
+
+@inlined
+def _judge_round(run: Run) -> tuple[int, bool]:
+    """Judge the next round, on a view if there is one; return how many arms are settled, and whether the view was chosen anew."""
+    s, part, view, clock, history, rule = run.ranking, run.part, run.views, run.clock, run.history, run.rule
+    clock[ROUND] += 1
+    R, n, cold, unit = clock[ROUND], clock[RANKED], clock[COLD], laws.unit(run.law)
+    log_term = math.log(rule.scale * R * R * R)
+    doubt, renewed = cold == 0 and worth_a_view(view, n), False
+    while True:
+        if doubt:
+            renewed = True
+            n, cold = renew_view(view, s, part, n, R, rule.scale, unit, rule.as_printed)
+        compute_bounds(s, n, log_term, unit)
+        find_opponents(s, n, part.open_sizes, rule.as_printed)
+        doubt = cold > 0 and not view_decides(view, s, part, n, R, rule.as_printed)
+        if not doubt:
+            break
+    settled, supplied, picks = settle_and_choose(s, part, n, R, rule.as_printed)
+    clock[RANKED], clock[COLD], clock[PICKS] = n, cold, picks
+    clock[MISSING] -= supplied
+    if traced(history) and (settled > 0 or next_asked(history) <= R):
+        if cold > 0 and (next_asked(history) <= R or clock[MISSING] == 0):
+            see_cold(view, history, s, clock[PULLS])
+        see_ranked(history, s, n, clock[PULLS])
+        keep_state(history, R)
+    return settled, renewed
+
+
+@inlined
+def _affordable(run: Run) -> bool:
+    """Whether the cap pays for the round's pulls; the recording is looked at when they are made."""
+    enough = run.clock[PICKS] <= run.clock[MOST] - run.clock[PULLS]
+    if not enough and run.setting.max_pulls < 0:
+        report(run.fault, TOO_MANY_PULLS, 0, 0)
+    return enough
+
+
+@inlined
+def _choose_stride(run: Run, scratch: Scratch, settled: int, renewed: bool) -> int:
+    """Choose the stride that begins with the round that was judged."""
+    clock = run.clock
+    if clock[SUITED] == IN_STEP and settled == 0 and rounds_left(run) > 0:
+        return IN_STEP
+    _count_same(run, settled)
+    if clock[COLD] == 0 and clock[SAME] >= _SAME_BEFORE_A_TRY and allowed(run.setting.strides, CORRIDORS):
+        clock[CERTIFIED] = corridors.open_corridors(run, scratch.corridors)
+        if clock[CERTIFIED] > 1:
+            clock[FAILED] = 0
+            return CORRIDORS
+    if clock[SAME] >= _SAME_BEFORE_A_TRY and (clock[SUITED] == LANES or clock[SUITED] == LAST_ARM):
+        clock[SAME] = 0
+        clock[FAILED] += 1
+    if (settled > 0 or renewed) and clock[COLD] == 0:
+        clock[SUITED] = _suited(run)
+    if clock[COLD] > 0 or clock[SAME] >= _SAME_BEFORE_A_TRY or clock[SUITED] == IN_STEP:
+        return PLAIN
+    return clock[SUITED]
+
+
+@inlined
+def _count_same(run: Run, settled: int) -> None:
+    """Count for how many rounds the picks have been the same."""
+    s, clock, these = run.ranking, run.clock, 0
+    for j in range(clock[PICKS]):
+        label = s.order[s.picks[j]] + 1
+        these += label * label  # likely another number for other arms
+    known = clock[KNOWN] < 0 or these == clock[KNOWN]
+    clock[SAME] = clock[SAME] + 1 if known and settled == 0 else 0
+    clock[KNOWN] = these
+
+
+@kernel
+def _suited(run: Run) -> int:
+    """Return the stride that suits the open clusters, from the next round on."""
+    strides = run.setting.strides
+    if allowed(strides, IN_STEP) and in_step.all_in_step(run):
+        return IN_STEP
+    if allowed(strides, LAST_ARM) and challenge.arm_in_question(run) >= 0:
+        return LAST_ARM
+    if allowed(strides, LANES) and lanes.fit_lanes(run):
+        return LANES
+    return PLAIN

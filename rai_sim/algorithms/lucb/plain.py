@@ -1,0 +1,34 @@
+"""LUCB round by round: the stride on which all others fall back, and with which some begin."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rai_sim.algorithms.lucb.run import PICKS, PULLS, Run
+from rai_sim.engine import law as laws
+from rai_sim.engine.faults import NONE, NOT_FINITE, RECORDING_RAN_OUT, finite, report
+from rai_sim.engine.jit import inlined
+from rai_sim.engine.streams import State
+
+
+@inlined
+def pull_picks(run: Run, state: State) -> State:
+    """Make the pulls of the round that was judged; the arms are to be ranked again."""
+    law, s, clock = run.law, run.ranking, run.clock
+    available, picks = np.float64(laws.pulls_available(law)), clock[PICKS]
+    for j in range(picks):
+        x = s.picks[j]
+        arm, taken = s.arm_of[s.order[x]], int(s.taken[x])
+        if s.taken[x] >= available:
+            report(run.fault, RECORDING_RAN_OUT, arm, taken + 1)
+            return state
+        s.total[x], state = laws.one_pull(law, arm, s.total[x], taken, state)
+        if not finite(s.total[x]):
+            report(run.fault, NOT_FINITE, arm, taken + 1)
+    if run.fault[0] == NONE:
+        for j in range(picks):
+            x = s.picks[j]
+            s.taken[x] += 1.0
+            s.mean[x] = s.total[x] / s.taken[x]
+        clock[PULLS] += picks
+    return state

@@ -1,0 +1,77 @@
+"""A replication of LUCB that is being run: what it is given, and the numbers that change from round to round.
+
+Strides are given a `Run`, room of their own and the random state, and say what they did in `Run.clock`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rai_sim.algorithms.lucb.rule import Ranking
+from rai_sim.engine import law as laws
+from rai_sim.engine.blocks import Setting
+from rai_sim.engine.faults import MOST_PULLS
+from rai_sim.engine.history import History
+from rai_sim.engine.jit import inlined
+from rai_sim.engine.partition import Partition
+
+#: Cells of `Run.clock`: the last round that was judged, or whose pulls are made; the pulls made so far, of all arms; the most there may
+#: be; the outputs that are missing; the active arms in the ranking, and those outside of it, where the ranking is a view; the ranks
+#: among `Ranking.picks`.
+ROUND, PULLS, MOST, MISSING, RANKED, COLD, PICKS = 0, 1, 2, 3, 4, 5, 6
+#: The jumps that were certified up to an error; the stride that suits the open clusters; for how many rounds the picks were the same, a
+#: number made of them, -1 if the next picks count as the same, how many tries at corridors have failed since the last that did not, and
+#: for how many rounds those that are open certify the picks.
+JUMPS, SUITED, SAME, KNOWN, FAILED, CERTIFIED = 7, 8, 9, 10, 11, 12
+_CELLS = 13
+
+
+class Rule(NamedTuple):
+    """What the rule of `rai_sim.algorithms.lucb.rule` depends on besides the law's unit."""
+
+    scale: float  # pi^2 N / (3 delta)
+    as_printed: bool
+
+
+class Run(NamedTuple):
+    """One replication after another."""
+
+    law: Any
+    rule: Rule
+    setting: Setting
+    ranking: Ranking
+    part: Partition
+    views: Any  # `View` or `NoView`; Numba has ideas of its own about an attribute `view`
+    history: History
+    fault: NDArray[np.int64]
+    clock: NDArray[np.int64]
+
+
+def new_clock() -> NDArray[np.int64]:
+    """Allocate a clock."""
+    return np.zeros(_CELLS, np.int64)
+
+
+@inlined
+def start_clock(run: Run, missing: int) -> None:
+    """Set the clock to the time when every arm has been pulled once."""
+    clock, n, cap = run.clock, run.ranking.order.size, run.setting.max_pulls
+    for cell in range(clock.size):
+        clock[cell] = 0
+    clock[PULLS], clock[RANKED], clock[MISSING] = n, n, missing
+    clock[MOST] = cap if cap >= 0 else MOST_PULLS
+
+
+@inlined
+def rounds_left(run: Run) -> int:
+    """Return for how many rounds like this one, from this one on, the cap and the recording suffice."""
+    s, clock = run.ranking, run.clock
+    rounds, available = (clock[MOST] - clock[PULLS]) // clock[PICKS], np.float64(laws.pulls_available(run.law))
+    for j in range(clock[PICKS]):
+        room = available - s.taken[s.picks[j]]
+        if room < rounds:  # counts near 2^62 must not become doubles, which might round them up
+            rounds = int(room)
+    return rounds
