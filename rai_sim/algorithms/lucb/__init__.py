@@ -1,7 +1,8 @@
 """LUCB: rounds that pull only the arms on which the open questions hinge.
 
-Here are the options and the guarantee; `loop` runs a replication, `rule` is what a round judges and picks, and each way of making many
-rounds at once has a file: `in_step`, `lanes`, `challenge`, `corridors`; `view` keeps the few arms of many that a round may look at.
+Here are the options and the guarantee; `loop` runs a replication, `rule` is what a round judges and picks, `run` what a replication is
+given and its clock, and each stride (`strides`), a way of making rounds, has a file: `plain`, `in_step`, `lanes`, `challenge` (the last
+arm in question) and `corridors`; `view` keeps the few arms of many that a round may look at.
 """
 
 from __future__ import annotations

@@ -196,31 +196,20 @@ def _find_clusters(k: Challenge, part: Partition, v: int) -> tuple[int, int]:
 
 
 @inlined
-def _least_before(k: Challenge, s: Ranking, home: int) -> tuple[int, int, bool]:
-    """Return the arm of least LCB before v (-1 if there is none), its cluster, and whether another one has the same LCB."""
-    least, home_least, tied, x = -1, 0, False, 0
-    for c in range(home):
+def _most_extreme(k: Challenge, bound: NDArray[np.float64], side: float, x: int, first: int, stop: int) -> tuple[int, int, bool]:
+    """Return of the arms in clusters first..stop-1, ranked from x on, the one of least bound (side 1) or greatest (side -1).
+
+    That is its rank, -1 if there is no arm; its cluster; and whether another arm has the same bound.
+    """
+    extreme, home, tied = -1, 0, False
+    for c in range(first, stop):
         while x < k.end[c]:
-            if least < 0 or s.lcb[x] < s.lcb[least]:
-                least, home_least, tied = x, c, False
-            elif s.lcb[x] == s.lcb[least]:
+            if extreme < 0 or side * bound[x] < side * bound[extreme]:
+                extreme, home, tied = x, c, False
+            elif bound[x] == bound[extreme]:
                 tied = True
             x += 1
-    return least, home_least, tied
-
-
-@inlined
-def _greatest_after(k: Challenge, s: Ranking, v: int, home: int, clusters: int) -> tuple[int, int, bool]:
-    """Return the arm of greatest UCB after v (-1 if there is none), its cluster, and whether another one has the same UCB."""
-    greatest, home_greatest, tied, x = -1, 0, False, v + 1
-    for c in range(home + 1, clusters):
-        while x < k.end[c]:
-            if greatest < 0 or s.ucb[x] > s.ucb[greatest]:
-                greatest, home_greatest, tied = x, c, False
-            elif s.ucb[x] == s.ucb[greatest]:
-                tied = True
-            x += 1
-    return greatest, home_greatest, tied
+    return extreme, home, tied
 
 
 @inlined
@@ -246,35 +235,22 @@ def _held(k: Challenge, s: Ranking, x: int, c: int) -> bool:
 
 
 @inlined
-def _limits_before(k: Challenge, s: Ranking, v: int, home: int, least: int, home_least: int, growth: float) -> tuple[float, float]:
-    """Return T and M of the arms before v."""
-    T, M, x = np.inf, s.lcb[least], 0
-    for c in range(home):
-        while x < k.end[c]:
-            if x != least:
-                T = min(T, s.lcb[x] - growth * 0.5 * (s.ucb[x] - s.lcb[x]))
-                if c <= home_least and not _held(k, s, x, c):
-                    M = max(M, s.lcb[x])
-            x += 1
-    T = min(T, _middle(s.lcb[least], s.ucb[least] - s.lcb[least], s.ucb[v], s.ucb[v] - s.lcb[v]))
-    return T, max(M, T)
-
-
-@inlined
-def _limits_after(
-    k: Challenge, s: Ranking, v: int, home: int, clusters: int, greatest: int, home_greatest: int, growth: float
+def _limits(
+    k: Challenge, s: Ranking, v: int, extreme: int, home_extreme: int, side: float, x: int, first: int, stop: int, growth: float
 ) -> tuple[float, float]:
-    """Return T' and M' of the arms after v."""
-    T, M, x = -np.inf, s.ucb[greatest], v + 1
-    for c in range(home + 1, clusters):
+    """Return T and M of the arms before v (side 1), in clusters first..stop-1 and ranked from x on; or T' and M' of those after it."""
+    bound = s.lcb if side > 0.0 else s.ucb
+    T, M = np.inf, side * bound[extreme]
+    for c in range(first, stop):
         while x < k.end[c]:
-            if x != greatest:
-                T = max(T, s.ucb[x] + growth * 0.5 * (s.ucb[x] - s.lcb[x]))
-                if c >= home_greatest and not _held(k, s, x, c):
-                    M = min(M, s.ucb[x])
+            if x != extreme:
+                T = min(T, side * bound[x] - growth * 0.5 * (s.ucb[x] - s.lcb[x]))
+                if side * (home_extreme - c) >= 0.0 and not _held(k, s, x, c):
+                    M = max(M, side * bound[x])
             x += 1
-    T = max(T, _middle(s.lcb[v], s.ucb[v] - s.lcb[v], s.ucb[greatest], s.ucb[greatest] - s.lcb[greatest]))
-    return T, min(M, T)
+    low, high = (extreme, v) if side > 0.0 else (v, extreme)
+    T = min(T, side * _middle(s.lcb[low], s.ucb[low] - s.lcb[low], s.ucb[high], s.ucb[high] - s.lcb[high]))
+    return side * T, side * max(M, T)
 
 
 @inlined
@@ -290,19 +266,65 @@ def _stay_in_cluster(k: Challenge, s: Ranking, p: int, clusters: int, J: int) ->
 
 
 @inlined
-def _stay_below(k: Challenge, s: Ranking, p: int, bound: float, c: float, J: int) -> None:
-    """Narrow pick p's lines: its LCB stays below a bound."""
-    taken = s.taken[k.pick[p]]
-    k.lines[_UP, p] = min(k.lines[_UP, p], taken * bound + c * math.sqrt(0.5 * taken))
-    k.lines[_UP_END, p] = min(k.lines[_UP_END, p], (taken + J) * bound + c * math.sqrt(0.5 * (taken + J)))
+def _stay_beyond(k: Challenge, s: Ranking, p: int, bound: float, side: float, root: float, J: int) -> None:
+    """Narrow pick p's lines: its LCB stays below a bound (side 1), or its UCB above it (side -1)."""
+    row, taken = _UP if side > 0.0 else _DOWN, side * s.taken[k.pick[p]]
+    after = taken + side * J
+    k.lines[row, p] = side * min(side * k.lines[row, p], taken * bound + root * math.sqrt(0.5 * abs(taken)))
+    k.lines[row + 1, p] = side * min(side * k.lines[row + 1, p], after * bound + root * math.sqrt(0.5 * abs(after)))
 
 
 @inlined
-def _stay_above(k: Challenge, s: Ranking, p: int, bound: float, c: float, J: int) -> None:
-    """Narrow pick p's lines: its UCB stays above a bound."""
-    taken = s.taken[k.pick[p]]
-    k.lines[_DOWN, p] = max(k.lines[_DOWN, p], taken * bound - c * math.sqrt(0.5 * taken))
-    k.lines[_DOWN_END, p] = max(k.lines[_DOWN_END, p], (taken + J) * bound - c * math.sqrt(0.5 * (taken + J)))
+def _watch(
+    k: Challenge, s: Ranking, p: int, extreme: int, home: int, T: float, M: float, side: float, clusters: int, root: float, J: int
+) -> bool:
+    """Let `extreme` be pick p, whose bound stays beyond T, that of v beyond M; False if v's is not."""
+    v = k.pick[0]
+    if (s.ucb[v] if side > 0.0 else -s.lcb[v]) <= side * M:
+        return False
+    k.pick[p], k.home[p] = extreme, home
+    _stay_in_cluster(k, s, p, clusters, J)
+    _stay_beyond(k, s, p, T, side, root, J)
+    _stay_beyond(k, s, 0, M, -side, root, J)
+    return True
+
+
+@inlined
+def _draw_lines(run: Run, k: Challenge, v: int, home: int, clusters: int, J: int, log_term: float) -> bool:
+    """Find the picks of round ROUND + 1 and the lines within which J rounds pull them; False if it must be judged by the rule.
+
+    v is in `home`, one of the open clusters, whose ends are known.
+    """
+    s = run.ranking
+    if not _set_borders(k, s, clusters):
+        return False
+    growth, root = 1.5 * J / (log_term * (run.clock[ROUND] + 1)), math.sqrt(log_term)
+    k.pick[0], k.home[0] = v, home
+    _stay_in_cluster(k, s, 0, clusters, J)
+    least, home_least, tied_least = _most_extreme(k, s.lcb, 1.0, 0, 0, home)
+    greatest, home_greatest, tied_greatest = _most_extreme(k, s.ucb, -1.0, v + 1, home + 1, clusters)
+    if tied_least or tied_greatest:
+        return False
+    _gather_bystanders(k, s, clusters, v, least, greatest)
+    if least >= 0:
+        T, M = _limits(k, s, v, least, home_least, 1.0, 0, 0, home, growth)
+        if not _watch(k, s, 1, least, home_least, T, M, 1.0, clusters, root, J):
+            return False
+    if greatest >= 0:
+        T, M = _limits(k, s, v, greatest, home_greatest, -1.0, v + 1, home + 1, clusters, growth)
+        if not _watch(k, s, 2 if least >= 0 else 1, greatest, home_greatest, T, M, -1.0, clusters, root, J):
+            return False
+    return True
+
+
+@inlined
+def _narrowest(k: Challenge, s: Ranking, number: int) -> float:
+    """Return the smallest distance of a pick's sum from its lines."""
+    H = np.inf
+    for p in range(number):
+        S = s.total[k.pick[p]]
+        H = min(H, min(k.lines[_UP, p] - S, S - k.lines[_DOWN, p]))
+    return H
 
 
 @inlined
@@ -327,63 +349,31 @@ def advance(run: Run, k: Challenge, same_if_wide: int, state: State) -> State:
     would take the picks much further; these then count as having been the same for `same_if_wide` rounds.
     """
     law, s, clock, history = run.law, run.ranking, run.clock, run.history
-    clock[SAME] = 0
     n, v = clock[RANKED], arm_in_question(run)
-    number = 1 + (v > 0) + (v < n - 1)
+    clusters, home = _find_clusters(k, run.part, v)
     budget = exit_budget(law, clock[PICKS], run.setting.skip_error, clock[JUMPS] + 1)
     worth = WORTH_A_JUMP * 4.0 ** min(clock[FAILED], 600)
-    clusters, home = _find_clusters(k, run.part, v)
+    number = 1 + (v > 0) + (v < n - 1)
+    clock[SAME] = 0
     for x in range(n):
         k.drawn[x] = 0
-    number = 1 + (v > 0) + (v < n - 1)
-    while True:
-        R, pulls = clock[ROUND], clock[PULLS]
-        if next_asked(history) <= R + 1:
-            see_ranked(history, s, n, pulls)
-            keep_state(history, R + 1)
-        log_term = math.log(run.rule.scale * (R + 1) * (R + 1) * (R + 1))
+    while not raised(history.stop):
+        R = clock[ROUND] + 1
+        if next_asked(history) <= R:
+            see_ranked(history, s, n, clock[PULLS])
+            keep_state(history, R)
+        log_term = math.log(run.rule.scale * R * R * R)
         compute_bounds(s, n, log_term, 1.0)
-        J = min(_longest_stretch(law, s, n, R + 1), (clock[MOST] - pulls) // number)
-        if raised(history.stop):
-            return state
+        J = min(_longest_stretch(law, s, n, R), (clock[MOST] - clock[PULLS]) // number)
         if J < 1:  # more pulls than lines can be drawn for: corridors can
             clock[SAME] = same_if_wide
-            return state
-        if not _set_borders(k, s, clusters):
-            return state
-        growth, c = 1.5 * J / (log_term * (R + 1)), math.sqrt(log_term)
-        k.pick[0], k.home[0] = v, home
-        _stay_in_cluster(k, s, 0, clusters, J)
-        least, home_least, tied_l = _least_before(k, s, home)
-        greatest, home_greatest, tied_u = _greatest_after(k, s, v, home, clusters)
-        if tied_l or tied_u:
-            return state
-        _gather_bystanders(k, s, clusters, v, least, greatest)
-        p = 1
-        if least >= 0:
-            T, M = _limits_before(k, s, v, home, least, home_least, growth)
-            if s.ucb[v] <= M:
-                return state
-            k.pick[p], k.home[p] = least, home_least
-            _stay_in_cluster(k, s, p, clusters, J)
-            _stay_below(k, s, p, T, c, J)
-            _stay_above(k, s, 0, M, c, J)
-            p += 1
-        if greatest >= 0:
-            T, M = _limits_after(k, s, v, home, clusters, greatest, home_greatest, growth)
-            if s.lcb[v] >= M:
-                return state
-            k.pick[p], k.home[p] = greatest, home_greatest
-            _stay_in_cluster(k, s, p, clusters, J)
-            _stay_above(k, s, p, T, c, J)
-            _stay_below(k, s, 0, M, c, J)
-        H = np.inf
-        for p in range(number):
-            S = s.total[k.pick[p]]
-            H = min(H, min(k.lines[_UP, p] - S, S - k.lines[_DOWN, p]))
+            break
+        if not _draw_lines(run, k, v, home, clusters, J, log_term):
+            break
+        H = _narrowest(k, s, number)
         if max(H, H * H / budget) > worth:
             clock[SAME] = same_if_wide
-            return state
+            break
         j = J
         for p in range(number):
             x = k.pick[p]
@@ -393,3 +383,4 @@ def advance(run: Run, k: Challenge, same_if_wide: int, state: State) -> State:
             _take(s, k, k.pick[p], j)
         clock[ROUND] += j
         clock[PULLS] += j * number
+    return state

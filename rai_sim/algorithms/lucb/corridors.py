@@ -208,6 +208,28 @@ def _keep_nearest(k: Corridors, v: int, x: int, least: int, greatest: int, slack
 
 
 @inlined
+def _keep_extreme(k: Corridors, winner: int, first: int, stop: int, least: bool, alone: bool, slack: float) -> bool:
+    """Keep the winner's LCB the least of those of ranks first..stop-1, or its UCB the greatest.
+
+    Where the wanting cluster is alone, arms that are picked on other grounds may exchange the role.
+    """
+    safe, room = True, np.inf  # room for the winner's bound, from arms outside of C
+    for x in range(np.uint64(first), np.uint64(stop)):  # unsigned: no test for indices from the end
+        if x != np.uint64(winner):
+            D = k.lcb_lo[x] - k.lcb_hi[winner] - slack if least else k.ucb_lo[winner] - k.ucb_hi[x] - slack
+            if k.weight[x] == 0.0:
+                room = min(room, D)
+            elif not (alone and k.sure[x] and k.sure[winner]):
+                safe = (_lower(k, winner, x, D) if least else _lower(k, x, winner, D)) and safe
+    if winner >= 0:
+        if least:
+            k.up[winner] = min(k.up[winner], room)
+        else:
+            k.down[winner] = min(k.down[winner], room)
+    return safe and room > 0.0
+
+
+@inlined
 def narrow_corridors(k: Corridors, s: Ranking, n: int, picks: int, open_sizes: NDArray[np.int64], as_printed: bool, slack: float) -> bool:
     """Narrow the corridors until statements 1 to 4 are certain; False if one of them is not even if all means stay."""
     _mark_sure_picks(k, s, n, open_sizes, as_printed)
@@ -226,52 +248,13 @@ def narrow_corridors(k: Corridors, s: Ranking, n: int, picks: int, open_sizes: N
             following = n
             if as_printed:
                 following = p1 + (open_sizes[i + 1] if i + 1 < open_sizes.size else 0)
-            room = np.inf  # for the winner's bound, from arms outside of C
-            for x in range(np.uint64(previous), np.uint64(p0)):  # unsigned: no test for indices from the end
-                if x != np.uint64(least):
-                    D = k.lcb_lo[x] - k.lcb_hi[least] - slack
-                    if k.weight[x] == 0.0:
-                        room = min(room, D)
-                    elif not (alone and k.sure[x] and k.sure[least]):
-                        safe = _lower(k, least, x, D) and safe
-            if least >= 0:
-                k.up[least] = min(k.up[least], room)
-            safe = safe and room > 0.0
-            room = np.inf
-            for x in range(np.uint64(p1), np.uint64(following)):
-                if x != np.uint64(greatest):
-                    D = k.ucb_lo[greatest] - k.ucb_hi[x] - slack
-                    if k.weight[x] == 0.0:
-                        room = min(room, D)
-                    elif not (alone and k.sure[x] and k.sure[greatest]):
-                        safe = _lower(k, x, greatest, D) and safe
-            if greatest >= 0:
-                k.down[greatest] = min(k.down[greatest], room)
-            safe = safe and room > 0.0
+            safe = _keep_extreme(k, least, previous, p0, True, alone, slack)
+            safe = _keep_extreme(k, greatest, p1, following, False, alone, slack) and safe
             if not alone and safe:
-                weakest, strongest = s.roles[WEAKEST, i], s.roles[STRONGEST, i]
                 if not as_printed and p1 < n:
-                    room = np.inf
-                    for x in range(np.uint64(p0), np.uint64(p1)):
-                        if x != np.uint64(weakest):
-                            D = k.lcb_lo[x] - k.lcb_hi[weakest] - slack
-                            if k.weight[x] == 0.0:
-                                room = min(room, D)
-                            else:
-                                safe = _lower(k, weakest, x, D) and safe
-                    k.up[weakest] = min(k.up[weakest], room)
-                    safe = safe and room > 0.0
+                    safe = _keep_extreme(k, s.roles[WEAKEST, i], p0, p1, True, False, slack)
                 if not as_printed and p0 > 0:
-                    room = np.inf
-                    for x in range(np.uint64(p0), np.uint64(p1)):
-                        if x != np.uint64(strongest):
-                            D = k.ucb_lo[strongest] - k.ucb_hi[x] - slack
-                            if k.weight[x] == 0.0:
-                                room = min(room, D)
-                            else:
-                                safe = _lower(k, x, strongest, D) and safe
-                    k.down[strongest] = min(k.down[strongest], room)
-                    safe = safe and room > 0.0
+                    safe = _keep_extreme(k, s.roles[STRONGEST, i], p0, p1, False, False, slack) and safe
                 if safe:
                     for x in range(np.uint64(p0), np.uint64(p1)):
                         if x != np.uint64(v) and not _keep_nearest(k, v, x, least, greatest, slack):

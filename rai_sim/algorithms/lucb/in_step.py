@@ -67,6 +67,9 @@ def _threshold(schedule: InStep, R: float) -> float:
 def all_in_step(run: Run) -> bool:
     """Whether from the next round on every round pulls every active arm until one is settled, all with equally many pulls.
 
+    By `rule.settle_and_choose` a wanting cluster of one arm has this arm picked, its nearest, and those that attain L_i and U_i. So the
+    arm of one that wants none is picked, whatever the bounds, if a wanting cluster sees no other on that side: if it ranks first or last
+    of all and the next one wants; as printed, where only neighbours are seen, if any next one wants.
     The round has been judged, its picks are not pulled yet.
     """
     s, part, n, as_printed = run.ranking, run.part, run.clock[RANKED], run.rule.as_printed

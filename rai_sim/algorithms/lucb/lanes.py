@@ -247,7 +247,13 @@ def advance(run: Run, k: Lanes, same_limit: int, state: State) -> State:
 
 @inlined
 def _find_picks(k: Lanes, clusters: int, low: np.uint64, high: np.uint64, at_mean: int) -> np.uint64:
-    """Return the lanes to pull, none if an arm may be settled."""
+    """Return the lanes to pull, none if an arm may be settled.
+
+    That is `rule.find_opponents` and `rule.settle_and_choose`, minus the settling, with a vector for each of the latter's loops: `L` and
+    `before` are its L_i and who attains it, `U` and `beyond` U_i; `least_gap` is its nearest arm. An arm of a cluster that wants none may
+    be settled if UCB <= L and LCB >= U. Its exceptions, that the first and the last cluster have no strongest and weakest arm of their own,
+    are the tests for c; that its picks leave out settled arms does not matter, as there are none.
+    """
     U, beyond = -np.inf, _0
     for c in range(clusters - 1, -1, -1):
         k.beyond[c], k.beyond_at[c] = U, beyond

@@ -130,7 +130,7 @@ def _run_one(run: Run, scratch: Scratch, made: NDArray[np.int64], state: State) 
         elif stride == CORRIDORS:
             state = corridors.advance(run, scratch.corridors, state)
         else:
-            state = pull_picks(run, state)
+            state = pull_picks(run, state)  # of lanes and the last arm, too: they judge all rounds after this one
             if stride != PLAIN and run.fault[0] == NONE:
                 mend(run.ranking, clock[RANKED])
                 clock[KNOWN] = -1

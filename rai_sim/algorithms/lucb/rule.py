@@ -11,7 +11,7 @@ nanoseconds, and handing a dozen arrays on to a function takes half of that.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,9 +96,44 @@ def find_opponents(s: Ranking, n: int, open_sizes: NDArray[np.int64], as_printed
 
 
 @inlined
+def opposing_bounds(s: Ranking, i: int) -> tuple[float, float]:
+    """Return L_i and U_i, infinite where nobody attains them."""
+    least, greatest = s.roles[LEAST, i], s.roles[GREATEST, i]
+    L, U = np.inf, -np.inf
+    if least >= 0:
+        L = s.lcb[least]
+    if greatest >= 0:
+        U = s.ucb[greatest]
+    return L, U
+
+
+@inlined
+def gap_of(s: Ranking, x: int, L: float, U: float) -> float:
+    """Return the gap of the arm at rank x, given L_i and U_i of its cluster: it is settled where that is negative."""
+    return max(s.ucb[x] - L, U - s.lcb[x])
+
+
+@inlined
+def find_unsettled(s: Ranking, p0: SupportsIndex, p1: SupportsIndex, L: float, U: float) -> tuple[int, int, int]:
+    """Return of the arms at ranks p0..p1-1 that are not settled the nearest, the weakest and the strongest, -1 if there is none."""
+    nearest, weakest, strongest, small_gap, low, high = -1, -1, -1, np.inf, np.inf, -np.inf
+    for x in range(p0, p1):
+        gap = gap_of(s, x, L, U)
+        if gap >= 0.0:
+            if gap < small_gap:
+                nearest, small_gap = x, gap
+            if s.lcb[x] < low:
+                weakest, low = x, s.lcb[x]
+            if s.ucb[x] > high:
+                strongest, high = x, s.ucb[x]
+    return nearest, weakest, strongest
+
+
+@inlined
 def settle_and_choose(s: Ranking, part: Partition, n: int, R: int, as_printed: bool) -> tuple[int, int, int]:
     """Judge all arms against the opening partition; return the arms settled, the outputs they supply and the picks.
 
+    This is the rule's only statement; strides look for rounds in which it would do as it did, as their files derive from it.
     An arm is settled if its gap max(UCB - L_i, U_i - LCB) is negative. Settled arms keep their ranks until `close_ranks`; none of them is a
     pick.
     """
@@ -106,33 +141,20 @@ def settle_and_choose(s: Ranking, part: Partition, n: int, R: int, as_printed: b
     for i in range(part.open_sizes.size):
         p0 = p1
         p1 += np.uint64(part.open_sizes[i])
-        least, greatest = s.roles[LEAST, i], s.roles[GREATEST, i]
-        L, U = np.inf, -np.inf
-        if least >= 0:
-            L = s.lcb[least]
-        if greatest >= 0:
-            U = s.ucb[greatest]
+        L, U = opposing_bounds(s, i)
         nearest, small_gap = np.int64(-1), np.inf
         for x in range(p0, p1):
-            gap = max(s.ucb[x] - L, U - s.lcb[x])
+            gap = gap_of(s, x, L, U)
             if gap < small_gap:
                 nearest, small_gap = np.int64(x), gap
         if small_gap < 0.0:
-            nearest, small_gap, weakest, strongest, low, high = np.int64(-1), np.inf, np.int64(-1), np.int64(-1), np.inf, -np.inf
+            left, s.roles[WEAKEST, i], s.roles[STRONGEST, i] = find_unsettled(s, np.int64(p0), np.int64(p1), L, U)
+            nearest = np.int64(left)
             for x in range(p0, p1):
-                gap = max(s.ucb[x] - L, U - s.lcb[x])
-                if gap < 0.0:
+                if gap_of(s, x, L, U) < 0.0:
                     s.settled[x] = True
                     settled += 1
                     supplied += settle_arm(part, i, s.arm_of[s.order[x]], R)
-                    continue
-                if gap < small_gap:
-                    nearest, small_gap = np.int64(x), gap
-                if s.lcb[x] < low:
-                    weakest, low = np.int64(x), s.lcb[x]
-                if s.ucb[x] > high:
-                    strongest, high = np.int64(x), s.ucb[x]
-            s.roles[WEAKEST, i], s.roles[STRONGEST, i] = weakest, strongest
         s.roles[NEAREST, i] = -1
         if part.found[i] < part.required[i]:
             s.roles[NEAREST, i] = nearest

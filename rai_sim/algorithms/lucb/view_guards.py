@@ -33,7 +33,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.algorithms.lucb.rule import GREATEST, LEAST, STRONGEST, WEAKEST, Ranking
+from rai_sim.algorithms.lucb.rule import STRONGEST, WEAKEST, Ranking, find_unsettled, gap_of, opposing_bounds
 from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.partition import Partition
 from rai_sim.engine.ranking import ranks_before
@@ -148,29 +148,16 @@ def view_holds(v: View, s: Ranking, part: Partition, n: int, R: int, level: int,
 def _gaps_hold(v: View, s: Ranking, part: Partition, i: int, p0: int, p1: int, n: int, row: int, as_printed: bool) -> bool:
     """Whether no cold arm of cluster i is settled, and none is picked; statements 3 and 4."""
     m = part.open_sizes.size
-    least, greatest = s.roles[LEAST, i], s.roles[GREATEST, i]
-    L, U = np.inf, -np.inf
-    if least >= 0:
-        L = s.lcb[least]
-    if greatest >= 0:
-        U = s.ucb[greatest]
+    L, U = opposing_bounds(s, i)
     by_L, by_U = row + BY_L * m, row + BY_U * m
     if (v.label[by_L] >= 0 and not -v.key[by_L] - L > 0.0) or (v.label[by_U] >= 0 and not U - v.key[by_U] > 0.0):
         return False
     if part.found[i] == part.required[i]:
         return True
-    nearest, weakest, strongest, small_gap, low, high = -1, -1, -1, np.inf, np.inf, -np.inf
-    for x in range(p0, p1):
-        gap = max(s.ucb[x] - L, U - s.lcb[x])
-        if gap >= 0.0:
-            if gap < small_gap:
-                nearest, small_gap = x, gap
-            if s.lcb[x] < low:
-                weakest, low = x, s.lcb[x]
-            if s.ucb[x] > high:
-                strongest, high = x, s.ucb[x]
+    nearest, weakest, strongest = find_unsettled(s, p0, p1, L, U)
     if nearest < 0:
         return False
+    small_gap = gap_of(s, nearest, L, U)
     like_L = s.taken[nearest] == v.n_a[by_L] and s.mean[nearest] == v.of_mean[by_L] and s.order[nearest] < v.label[by_L]
     like_U = s.taken[nearest] == v.n_a[by_U] and s.mean[nearest] == v.of_mean[by_U] and s.order[nearest] < v.label[by_U]
     if v.label[by_L] >= 0 and not (small_gap < -v.key[by_L] - L or (like_L and small_gap < -v.other[by_L] - L)):
@@ -178,7 +165,8 @@ def _gaps_hold(v: View, s: Ranking, part: Partition, i: int, p0: int, p1: int, n
     if v.label[by_U] >= 0 and not (small_gap < U - v.key[by_U] or (like_U and small_gap < U - v.other[by_U])):
         return False
     return as_printed or (
-        (p1 == n or _ahead(v, row + LOW * m, -low, s, weakest)) and (p0 == 0 or _ahead(v, row + HIGH * m, high, s, strongest))
+        (p1 == n or _ahead(v, row + LOW * m, -s.lcb[weakest], s, weakest))
+        and (p0 == 0 or _ahead(v, row + HIGH * m, s.ucb[strongest], s, strongest))
     )
 
 
