@@ -26,6 +26,7 @@ from rai_sim.engine.faults import NONE, RECORDING_RAN_OUT
 from rai_sim.engine.history import new_history
 from rai_sim.engine.jit import driver
 from rai_sim.engine.streams import State, new_generators, replication_stream, shuffle, stream_key
+from rai_sim.engine.strides import ALL
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.result import Result
 from rai_sim.tracing.trace import read_trace
@@ -253,6 +254,7 @@ def run_kernel(
     variance_proxy: float | None = None,
     bits: bool = False,
     block: Block | None = None,
+    strides: int = ALL,
 ) -> Run:
     """Replay an instance through `Algorithm.run_block`.
 
@@ -272,6 +274,8 @@ def run_kernel(
         Replay rewards 0 and 1 as a law that also gives 64 pulls as one word, as Bernoulli arms do.
     block : Block, optional
         To write into; one for this run is made when None.
+    strides : int
+        Mask of the strides that the kernel may use.
     """
     law: Any = Recorded(instance.rewards, instance.means).kernel_law()
     if bits:
@@ -283,7 +287,7 @@ def run_kernel(
     setting = Setting(
         sizes=np.array(instance.clusters, np.int64), required=np.array(instance.required, np.int64),
         cluster_of=instance.cluster_of, delta=instance.delta, skip_error=skip_error,
-        max_pulls=-1 if cap is None else cap, key=stream_key(instance.seed),
+        max_pulls=-1 if cap is None else cap, key=stream_key(instance.seed), strides=strides,
     )  # fmt: skip
     if block is None:
         block = new_block(1, sum(instance.required), instance.n_arms)

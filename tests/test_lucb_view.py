@@ -11,8 +11,10 @@ from replay import KINDS, Instance, Run, mismatches, run_kernel, run_twin
 import rai_sim as rai
 from rai_sim import LUCB
 from rai_sim.algorithms.lucb import loop
+from rai_sim.algorithms.lucb.strides import VIEW
 from rai_sim.algorithms.lucb.view import NoView, new_view
 from rai_sim.algorithms.lucb.view_guards import CHOSEN, FULL_ROUNDS, View
+from rai_sim.engine.strides import without
 
 RULES = [LUCB(as_printed=False), LUCB(as_printed=True)]
 
@@ -66,9 +68,7 @@ def views(monkeypatch: pytest.MonkeyPatch) -> list[View]:
 
 def run_without_view(algorithm: LUCB, instance: Instance) -> Run:
     """Replay with all active arms in the ranking."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loop, "new_view", lambda N, sizes: NoView(N))
-        return run_kernel(algorithm, instance)
+    return run_kernel(algorithm, instance, strides=without(VIEW))
 
 
 @pytest.mark.parametrize("algorithm", RULES, ids=str)
