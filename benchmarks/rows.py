@@ -33,9 +33,11 @@ from numpy.typing import NDArray
 import rai_sim as rai
 from benchmarks import baselines, tuned
 from rai_sim.algorithms.base import Algorithm
+from rai_sim.algorithms.lucb.strides import CORRIDORS, IN_STEP, LANES, LAST_ARM
 from rai_sim.engine.blocks import Block, Setting, new_block
 from rai_sim.engine.faults import NONE, raise_fault
 from rai_sim.engine.streams import stream_key
+from rai_sim.engine.strides import ALL, without
 from rai_sim.problem import TABLE_REQUIRED
 from rai_sim.simulation.provenance import usable_cores
 
@@ -301,10 +303,13 @@ def baseline(function: Callable[..., baselines.Outcome], problem: rai.Problem) -
 
 
 def bare_kernel(
-    problem: rai.Problem, algorithm: Algorithm, replications: int, law: Any = None
+    problem: rai.Problem, algorithm: Algorithm, replications: int, strides: int = ALL
 ) -> tuple[Side, Block]:
-    """Return a call of the kernel alone, for which everything is made beforehand, and the block it fills."""
-    law = problem.arms.kernel_law() if law is None else law
+    """Return a call of the kernel alone, for which everything is made beforehand, and the block it fills.
+
+    `strides` is the mask of those that it may use.
+    """
+    law = problem.arms.kernel_law()
     block = new_block(replications, sum(problem.required))
     setting = Setting(
         sizes=np.array(problem.clusters, np.int64),
@@ -314,6 +319,7 @@ def bare_kernel(
         skip_error=SKIP_ERROR,
         max_pulls=-1,
         key=stream_key(SEED),
+        strides=strides,
     )
 
     def run() -> None:
@@ -452,15 +458,8 @@ def lucb_two_arms(effort: Effort) -> tuple[float, str]:
 
 
 def lucb_single_rounds(gap: float, replications: int) -> tuple[Side, Block]:
-    """Return a call of LUCB's kernel on two Bernoulli arms that can skip nothing, and the block it fills.
-
-    The arms are passed as two-level categorical ones without a bound on rewards, so no skip can be certified.
-    """
-    problem = two_arms(gap)
-    p = problem.arms.means
-    law = rai.Categorical([0.0, 1.0], np.stack([1.0 - p, p], axis=1)).kernel_law()
-    unbounded = law._replace(width=math.inf, variance_proxy=math.inf)
-    return bare_kernel(problem, rai.LUCB(), replications, unbounded)
+    """Return a call of LUCB's kernel on two Bernoulli arms that goes round by round, and the block it fills."""
+    return bare_kernel(two_arms(gap), rai.LUCB(), replications, without(IN_STEP, LANES, LAST_ARM, CORRIDORS))
 
 
 @row("8", "2 threads over 1, Vanilla r=(3,0,0), 20,000 replications", must=1.7, aim=1.95)

@@ -3,6 +3,7 @@
 python scripts/bench_report.py                  everything; exit code 1 if a row is below its must
 python scripts/bench_report.py --rows 1,4,9     some rows; `scaling` names the table of time against pulls
 python scripts/bench_report.py --write          also rewrite the README between its markers
+python scripts/bench_report.py --strides        instead: what each stride buys, in time without it over time with all
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import rows
+from benchmarks import rows, strides
 from benchmarks.rows import Effort, Point, Row, number_text, seconds_text
 from rai_sim.simulation.provenance import processor, usable_cores
 from rai_sim.support.files import write_atomically
@@ -96,6 +97,27 @@ def scaling_table(points: Sequence[Point], per_pull_speed: float) -> str:
             for p in points
         ],
     )
+
+
+def strides_table(found: Sequence[strides.Gain], columns: Sequence[str]) -> str:
+    """Return by case the time a replication takes with all strides, and how many times as long it takes without some."""
+    head = ("case", "all", *(f"without {name}" for name in columns))
+    return markdown(head, [(gain.case, seconds_text(gain.seconds), *map(number_text, gain.without)) for gain in found])
+
+
+def report_strides(effort: Effort) -> str:
+    """Measure and return both algorithms' tables."""
+    tables = []
+    for name, cases, columns in (
+        ("LUCB", strides.CASES, strides.LUCBS),
+        ("Vanilla", strides.cases_of_vanilla(), strides.VANILLAS),
+    ):
+        found = []
+        for case in cases:
+            found.append(strides.gain(case, list(columns.values()), effort))
+            print(f"{name}, {case.name}: measured", file=sys.stderr, flush=True)
+        tables.append(f"{name}\n\n{strides_table(found, list(columns))}")
+    return "\n\n".join([*tables, f"{machine()}. Times a pull; sides taking turns, best of {effort.repeats} blocks."])
 
 
 def machine() -> str:
@@ -186,7 +208,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rows", metavar="LIST", help=f"rows to measure ({everything})")
     parser.add_argument("--quick", action="store_true", help="fewer repeats")
     parser.add_argument("--write", action="store_true", help="rewrite the README between its markers")
+    parser.add_argument("--strides", action="store_true", help="measure what each stride buys, and nothing else")
     options = parser.parse_args(arguments)
+    if options.strides and (options.write or options.rows is not None):
+        parser.error("--strides: it prints tables of its own; leave --rows and --write out")
     if options.write and options.rows is not None:
         parser.error("--write: the README holds whole tables; leave --rows out")
     try:
@@ -198,6 +223,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(error))
 
     effort = rows.QUICK if options.quick else rows.FULL
+    if options.strides:
+        print(report_strides(effort))
+        return 0
     found = []
     for name in names:
         if name != SCALING:

@@ -432,3 +432,57 @@ def test_part_of_the_table_is_not_written(
     assert stop.value.code == 2
     assert "leave --rows out" in capsys.readouterr().err
     assert readme.read_text(encoding="utf-8") == README
+
+
+# ---------------------------------------------------------------------------------------------------
+# What strides buy
+# ---------------------------------------------------------------------------------------------------
+
+
+def test_strides_table(script: ModuleType) -> None:
+    """A line a case: time with all, and times as long without each."""
+    found = [script.strides.Gain("two arms", 1.5e-5, [5.04, 1.0]), script.strides.Gain("ten", 2.5e-3, [0.99, 12.3])]
+    assert script.strides_table(found, ["in step", "lanes"]).splitlines() == [
+        "| case     | all    | without in step | without lanes |",
+        "|----------|--------|-----------------|---------------|",
+        "| two arms | 15 us  | 5.04            | 1             |",
+        "| ten      | 2.5 ms | 0.99            | 12.3          |",
+    ]
+
+
+def test_strides_are_reported_for_both_algorithms(
+    script: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ten cases of LUCB and nine of Vanilla, each with all columns, and no row of the benchmarks."""
+    seen = []
+
+    def gain(case: Any, columns: Any, effort: Any) -> Any:
+        seen.append((case.name, str(case.algorithm)))
+        return script.strides.Gain(case.name, 1e-3, [2.0] * len(columns))
+
+    monkeypatch.setattr(script.strides, "gain", gain)
+    monkeypatch.setattr(script.rows, "ROWS", {})
+    assert script.main(["--strides", "--quick"]) == 0
+    told = capsys.readouterr().out
+    assert [sum(name in algorithm for _, algorithm in seen) for name in ("LUCB", "Vanilla")] == [10, 9]
+    assert all(f"without {name}" in told for name in (*script.strides.LUCBS, *script.strides.VANILLAS))
+    assert all(f"| {name} " in told for name, _ in seen)
+
+
+@pytest.mark.parametrize("other", [["--write"], ["--rows", "1"]])
+def test_strides_are_reported_alone(script: ModuleType, other: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """The README has no place for them."""
+    with pytest.raises(SystemExit, match="2"):
+        script.main(["--strides", *other])
+    assert "--strides: it prints tables of its own; leave --rows and --write out" in capsys.readouterr().err
+
+
+def test_a_gain_is_measured(script: ModuleType) -> None:
+    """Round robin without words, on three arms: a number a column, above zero."""
+    case = script.strides.Case("three", lambda: script.strides.rai.best_arm(script.strides.rai.Bernoulli([0.9, 0.5, 0.1])), 5)
+    case = case._replace(algorithm=script.strides.rai.Vanilla())
+    found = script.strides.gain(case, list(script.strides.VANILLAS.values()), script.rows.Effort(1, 0.0, 1))
+    assert found.case == "three"
+    assert found.seconds > 0.0
+    assert len(found.without) == 3
+    assert min(found.without) > 0.0
