@@ -172,7 +172,7 @@ def test_own_standard_output(name: str, how: str, tmp_path: Path) -> None:
     command = [sys.executable, "-c", _PRINTS, name]
     with out.open("ab" if how == "appended" else "wb") as file:
         inode = out.stat().st_ino
-        to, environment = subprocess.PIPE if how == "pipe" else file, {"PYTHONPATH": f"{ROOT}/rai_sim"}
+        to, environment = subprocess.PIPE if how == "pipe" else file, {"PYTHONPATH": f"{ROOT}/rai_sim/support"}
         done = subprocess.run(command, stdout=to, check=True, cwd=tmp_path, env=environment)
     printed = done.stdout.decode() if how == "pipe" else out.read_text()
     assert printed == ("older\n" if how == "appended" else "") + "before\nmiddle\nafter True\n"

@@ -15,8 +15,9 @@ from rai_sim.cli.problem import build_problem, takes_problem
 from rai_sim.cli.text import show
 from rai_sim.engine.streams import STREAM_VERSION
 from rai_sim.problem import Problem
+from rai_sim.simulation.beside import compiled_beside
 from rai_sim.simulation.result import Result
-from rai_sim.simulation.simulate import SimulationInterrupted, simulate
+from rai_sim.simulation.simulate import SimulationInterrupted, checked_experiment, simulate
 from rai_sim.support.checks import check_delta
 
 _ALGORITHMS = f"repeatable; default {', '.join(VARIANTS)}; known, with defaults: {describe_algorithms()}"
@@ -57,9 +58,12 @@ def run(
             show(table.lines(result))
 
     interrupted, failure = False, None
+    experiments = [checked_experiment(problem, one, delta, seed, skip_error, max_pulls) for one in chosen]
     try:
-        for one in chosen:
-            found(simulate(problem, one, n_jobs=jobs, progress=progress, **numbers))
+        with compiled_beside(experiments) as helper:
+            for one in experiments:
+                helper.wait(one)
+                found(simulate(problem, one.algorithm, n_jobs=jobs, progress=progress, **numbers))
     except KeyboardInterrupt as error:
         interrupted = True
         if isinstance(error, SimulationInterrupted) and error.result is not None:

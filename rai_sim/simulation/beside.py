@@ -98,6 +98,7 @@ class Helper:
         """Nothing is started yet."""
         self.experiments = experiments
         self._process: subprocess.Popen[bytes] | None = None
+        self._thread = threading.current_thread()
         self._begun: set[type] = set()
         self._done: dict[type, threading.Event] = {type(one.algorithm): threading.Event() for one in experiments}
 
@@ -111,22 +112,23 @@ class Helper:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
-        threading.Thread(target=self._follow, args=(self._process,), name="rai_sim beside", daemon=True).start()
+        self._thread = threading.Thread(target=self._follow, args=(self._process,), name="rai_sim beside", daemon=True)
+        self._thread.start()
 
     def _follow(self, process: subprocess.Popen[bytes]) -> None:
         """Hand it the work and note how far it is; at its end, whatever that is, nobody waits."""
         assert process.stdin is not None
         assert process.stdout is not None
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError), process.stdin:  # it may be gone already
             pickle.dump(self.experiments, process.stdin)
-            process.stdin.close()
         kinds = [type(one.algorithm) for one in self.experiments]
-        for line in process.stdout:
-            what, number = line.split()
-            if what == b"begun":
-                self._begun.add(kinds[int(number)])
-            else:
-                self._done[kinds[int(number)]].set()
+        with process.stdout:
+            for line in process.stdout:
+                what, number = line.split()
+                if what == b"begun":
+                    self._begun.add(kinds[int(number)])
+                else:
+                    self._done[kinds[int(number)]].set()
         for done in self._done.values():
             done.set()
 
@@ -145,6 +147,7 @@ class Helper:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+            self._thread.join()
 
 
 def main() -> None:

@@ -22,7 +22,6 @@ from rai_sim.support.wording import shortened
 #: Longer integers are no numbers of anything.
 _MOST_DIGITS = 700
 _MOST_NEAR = 3
-_LONGEST_SHOWN = 60
 _FILE_REMEDY = (
     "give a text file with one number a line or comma-separated rows, or a .npy file of numbers"
 )
