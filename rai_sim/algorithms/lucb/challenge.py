@@ -38,9 +38,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.algorithms.lucb.corridors import WORTH_A_JUMP, exit_budget
+from rai_sim.algorithms.lucb.corridors import exit_budget
 from rai_sim.algorithms.lucb.rule import Ranking, compute_bounds, see_ranked
-from rai_sim.algorithms.lucb.run import FAILED, JUMPS, MOST, PICKS, PULLS, RANKED, ROUND, SAME, Run
+from rai_sim.algorithms.lucb.run import JUMPS, MOST, PICKS, PULLS, RANKED, ROUND, SAME, WORTH, Run
 from rai_sim.engine import law as laws
 from rai_sim.engine.history import keep_state, next_asked
 from rai_sim.engine.jit import for_words, inlined
@@ -245,7 +245,7 @@ def _limits(
         while x < k.end[c]:
             if x != extreme:
                 T = min(T, side * bound[x] - growth * 0.5 * (s.ucb[x] - s.lcb[x]))
-                if side * (home_extreme - c) >= 0.0 and not _held(k, s, x, c):
+                if (c <= home_extreme if side > 0.0 else c >= home_extreme) and not _held(k, s, x, c):
                     M = max(M, side * bound[x])
             x += 1
     low, high = (extreme, v) if side > 0.0 else (v, extreme)
@@ -268,10 +268,10 @@ def _stay_in_cluster(k: Challenge, s: Ranking, p: int, clusters: int, J: int) ->
 @inlined
 def _stay_beyond(k: Challenge, s: Ranking, p: int, bound: float, side: float, root: float, J: int) -> None:
     """Narrow pick p's lines: its LCB stays below a bound (side 1), or its UCB above it (side -1)."""
-    row, taken = _UP if side > 0.0 else _DOWN, side * s.taken[k.pick[p]]
-    after = taken + side * J
-    k.lines[row, p] = side * min(side * k.lines[row, p], taken * bound + root * math.sqrt(0.5 * abs(taken)))
-    k.lines[row + 1, p] = side * min(side * k.lines[row + 1, p], after * bound + root * math.sqrt(0.5 * abs(after)))
+    row, taken = _UP if side > 0.0 else _DOWN, s.taken[k.pick[p]]
+    k.lines[row, p] = side * min(side * k.lines[row, p], side * taken * bound + root * math.sqrt(0.5 * taken))
+    after = taken + J
+    k.lines[row + 1, p] = side * min(side * k.lines[row + 1, p], side * after * bound + root * math.sqrt(0.5 * after))
 
 
 @inlined
@@ -352,7 +352,7 @@ def advance(run: Run, k: Challenge, same_if_wide: int, state: State) -> State:
     n, v = clock[RANKED], arm_in_question(run)
     clusters, home = _find_clusters(k, run.part, v)
     budget = exit_budget(law, clock[PICKS], run.setting.skip_error, clock[JUMPS] + 1)
-    worth = WORTH_A_JUMP * 4.0 ** min(clock[FAILED], 600)
+    worth = run.terms[WORTH]
     number = 1 + (v > 0) + (v < n - 1)
     clock[SAME] = 0
     for x in range(n):

@@ -54,7 +54,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.algorithms.lucb.rule import GREATEST, LEAST, NEAREST, STRONGEST, WEAKEST, Ranking
-from rai_sim.algorithms.lucb.run import CERTIFIED, JUMPS, PICKS, PULLS, RANKED, ROUND, Run, rounds_left
+from rai_sim.algorithms.lucb.run import CERTIFIED, JUMPS, LOG_TERM, PICKS, PULLS, RANKED, ROUND, WORTH_A_JUMP, Run, rounds_left
 from rai_sim.engine import law as laws
 from rai_sim.engine.certificates import certified_on_line, log_over_share
 from rai_sim.engine.faults import NOT_FINITE, finite, report
@@ -66,8 +66,6 @@ from rai_sim.engine.words import new_counts
 
 #: Relative to the means and radii, far more than the rounding of a bound, far less than bounds differ.
 SLACK = 1e-13
-#: Certified stretches shorter than this are better walked by words, for laws that have them (measured).
-WORTH_A_JUMP = 150.0
 #: Rounds for which corridors are tried first, and then if there are none (measured).
 _FIRST_LOOK, _SECOND_LOOK = 64.0, 8.0
 #: Takes more off a bound than rounding can add to it.
@@ -281,7 +279,7 @@ def open_corridors(run: Run, k: Corridors) -> int:
     """Set up corridors and return for how many pulls staying inside certifies the picks; 0 if no corridors are found."""
     s, clock, open_sizes, as_printed = run.ranking, run.clock, run.part.open_sizes, run.rule.as_printed
     n, picks, R, room, unit = clock[RANKED], clock[PICKS], clock[ROUND], rounds_left(run), laws.unit(run.law)
-    log_term = math.log(run.rule.scale * R * R * R)
+    log_term = run.terms[LOG_TERM]
     slack = SLACK * (abs(s.mean[0]) + abs(s.mean[n - 1]) + 2.0 * math.sqrt(log_term) / unit)
     for j in range(picks):
         k.moved[s.picks[j]] = 0.0

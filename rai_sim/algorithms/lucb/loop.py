@@ -26,8 +26,8 @@ from rai_sim.algorithms.lucb.rule import (
 from rai_sim.algorithms.lucb.run import (
     CERTIFIED,
     COLD,
-    FAILED,
     KNOWN,
+    LOG_TERM,
     MISSING,
     MOST,
     PICKS,
@@ -36,9 +36,12 @@ from rai_sim.algorithms.lucb.run import (
     ROUND,
     SAME,
     SUITED,
+    WORTH,
+    WORTH_A_JUMP,
     Rule,
     Run,
     new_clock,
+    new_terms,
     rounds_left,
     start_clock,
 )
@@ -86,7 +89,7 @@ def new_run(law: Any, rule: Rule, setting: Setting, block: Block) -> Run:
     return Run(
         law=law, rule=rule, setting=setting, ranking=new_ranking(N, m), part=new_partition(setting),
         views=new_view(N, setting.sizes) if holds(setting.strides, VIEW) else NoView(N), history=block.history,
-        fault=block.fault, clock=new_clock(),
+        fault=block.fault, clock=new_clock(), terms=new_terms(),
     )  # fmt: skip
 
 
@@ -181,6 +184,7 @@ def _judge_round(run: Run) -> tuple[int, bool]:
     clock[ROUND] += 1
     R, n, cold, unit = clock[ROUND], clock[RANKED], clock[COLD], laws.unit(run.law)
     log_term = math.log(rule.scale * R * R * R)
+    run.terms[LOG_TERM] = log_term
     doubt, renewed = cold == 0 and worth_a_view(view, n), False
     while True:
         if doubt:
@@ -221,11 +225,11 @@ def _choose_stride(run: Run, scratch: Scratch, settled: int, renewed: bool) -> i
     if clock[COLD] == 0 and clock[SAME] >= _SAME_BEFORE_A_TRY and allowed(run.setting.strides, CORRIDORS):
         clock[CERTIFIED] = corridors.open_corridors(run, scratch.corridors)
         if clock[CERTIFIED] > 1:
-            clock[FAILED] = 0
+            run.terms[WORTH] = WORTH_A_JUMP
             return CORRIDORS
     if clock[SAME] >= _SAME_BEFORE_A_TRY and (clock[SUITED] == LANES or clock[SUITED] == LAST_ARM):
         clock[SAME] = 0
-        clock[FAILED] += 1
+        run.terms[WORTH] *= 4.0
     if (settled > 0 or renewed) and clock[COLD] == 0:
         clock[SUITED] = _suited(run)
     if clock[COLD] > 0 or clock[SAME] >= _SAME_BEFORE_A_TRY or clock[SUITED] == IN_STEP:

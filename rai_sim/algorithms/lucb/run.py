@@ -23,10 +23,14 @@ from rai_sim.engine.partition import Partition
 #: among `Ranking.picks`.
 ROUND, PULLS, MOST, MISSING, RANKED, COLD, PICKS = 0, 1, 2, 3, 4, 5, 6
 #: The jumps that were certified up to an error; the stride that suits the open clusters; for how many rounds the picks were the same, a
-#: number made of them, -1 if the next picks count as the same, how many tries at corridors have failed since the last that did not, and
-#: for how many rounds those that are open certify the picks.
-JUMPS, SUITED, SAME, KNOWN, FAILED, CERTIFIED = 7, 8, 9, 10, 11, 12
-_CELLS = 13
+#: number made of them, -1 if the next picks count as the same, and for how many rounds the corridors that are open certify the picks.
+JUMPS, SUITED, SAME, KNOWN, CERTIFIED = 7, 8, 9, 10, 11
+_CELLS = 12
+#: Cells of `Run.terms`: ln(pi^2 R^3 N / (3 delta)) of the last round judged, and the rounds that corridors must promise to be tried next.
+LOG_TERM, WORTH = 0, 1
+_TERMS = 2
+#: Certified stretches shorter than this are better walked by words, for laws that have them (measured).
+WORTH_A_JUMP = 150.0
 
 
 class Rule(NamedTuple):
@@ -48,11 +52,17 @@ class Run(NamedTuple):
     history: History
     fault: NDArray[np.int64]
     clock: NDArray[np.int64]
+    terms: NDArray[np.float64]
 
 
 def new_clock() -> NDArray[np.int64]:
     """Allocate a clock."""
     return np.zeros(_CELLS, np.int64)
+
+
+def new_terms() -> NDArray[np.float64]:
+    """Allocate what goes with it."""
+    return np.zeros(_TERMS)
 
 
 @inlined
@@ -63,6 +73,7 @@ def start_clock(run: Run, missing: int) -> None:
         clock[cell] = 0
     clock[PULLS], clock[RANKED], clock[MISSING] = n, n, missing
     clock[MOST] = cap if cap >= 0 else MOST_PULLS
+    run.terms[WORTH] = WORTH_A_JUMP
 
 
 @inlined
