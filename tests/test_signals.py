@@ -125,8 +125,7 @@ def test_what_a_handler_does_not_end_goes_on() -> None:
 def test_what_a_handler_does_not_end_goes_on_as_it_was() -> None:
     """Of forty blocks of one replication the one that was stopped is run again, by itself; the others are not stopped as well."""
     told = run("""
-    import rai_sim.simulate
-    simulation = sys.modules["rai_sim.simulation.simulate"]
+    from rai_sim.simulation import simulate as simulation
     problem, run_into, rows = rai.best_arm(rai.Bernoulli([0.50002, 0.49998])), simulation.run_into, []
     rai.simulate(problem, rai.Vanilla(), delta=0.1, replications=1, seed=1, skip_error=0.0)
     def counted(experiment, first, block):

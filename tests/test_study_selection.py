@@ -190,10 +190,10 @@ def test_lucb_is_left_out_where_it_is_too_dear(monkeypatch: pytest.MonkeyPatch, 
 
     results = rai.Study.grid({"x": PROBLEMS["odd 1 name"]}, [VANILLA, rai.LUCB()], [0.1], replications=40).run(tmp_path / "store")
     case = next(case for case in cases_of(results) if case.label == "LUCB")
-    monkeypatch.setattr(choice, "_LUCB_PULLS", 2.0 * case.mean)
+    monkeypatch.setattr(choice, "_PULLS", 2.0 * case.mean)
     assert choice._replications(case) == 30
     assert "Without" not in next(drawing.caption for drawing in choose(results) if drawing.name == "pulls-by-gap")
-    monkeypatch.setattr(choice, "_MOST_LUCB_PULLS", 29.0 * case.mean)
+    monkeypatch.setattr(choice, "_MOST_PULLS", 29.0 * case.mean)
     drawing = next(drawing for drawing in choose(results) if drawing.name == "pulls-by-gap")
     assert "Without LUCB, of which 30 replications, the fewest that make an interval, take too long" in drawing.caption
     ax = drawing.draw(rai.plotting.style.own_axes())
