@@ -17,6 +17,7 @@ import rai_sim as rai
 from rai_sim.simulation.beside import Helper, compiled_beside
 from rai_sim.simulation.compilation import compile_seconds
 from rai_sim.simulation.experiment import Experiment
+from rai_sim.simulation.provenance import usable_cores
 
 PROBLEM = rai.best_arm(rai.Bernoulli([0.9, 0.1]))
 VANILLA = Experiment(PROBLEM, rai.Vanilla(), 0.1, 0, 1e-12, None)
@@ -25,15 +26,24 @@ EXPERIMENTS = [VANILLA, replace(VANILLA, algorithm=rai.Vanilla(merging=False)), 
 
 
 def test_a_first_run_compiles_in_two_processes(tmp_path: Path) -> None:
-    """With an empty cache: the numbers are those of any run, and kernels of both processes are kept."""
-    words = ["-m", "rai_sim", "run", "--replications", "20", "--algorithm", "vanilla"]
+    """With an empty cache: the numbers are those of any run, and each kernel is compiled once and kept.
+
+    Another package of this name in the current folder is not mistaken for ours.
+    """
+    (tmp_path / "rai_sim").mkdir()
+    (tmp_path / "rai_sim" / "__init__.py").write_text("raise SystemExit(1)\n")
+    words = ["-P", "-m", "rai_sim", "run", "--replications", "20", "--algorithm", "vanilla"]
     words += ["--algorithm", "butterscotch", "--means", "0.9,0.1", "--clusters", "1,1", "--required", "1,0"]
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    home = str(Path(rai.__file__).parents[1])
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": home}
+    if usable_cores() < 2:
+        pytest.skip("one core")
     printed = []
     for _ in range(2):
         done = subprocess.run(
-            [sys.executable, *words], env=environment, capture_output=True, text=True, check=True, timeout=280
+            [sys.executable, *words], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=280
         )
+        assert "compiling Butterscotch for Bernoulli arms (once; kept" not in done.stderr
         rows = [line for line in done.stdout.splitlines() if line.startswith(("Vanilla", "Butter"))]
         printed.append([re.sub(r" +[\d.]+$", "", row) for row in rows])  # but for the seconds
     assert printed[0] == printed[1]

@@ -9,6 +9,7 @@ nothing but time: what is not there is compiled here.
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from numba.core import event
@@ -25,6 +27,9 @@ from rai_sim.simulation.compilation import waited_for
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.provenance import usable_cores
 from rai_sim.simulation.workers import block_for, run_into
+
+#: Where this package lies: kernels on disk are those of one place.
+_HOME = str(Path(__file__).resolve().parents[2])
 
 
 @contextmanager
@@ -107,7 +112,8 @@ class Helper:
         if self._process is not None:
             return
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__],
+            [sys.executable, "-P", "-m", __name__],  # -P: not a copy that lies in the current folder
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [_HOME, os.environ.get("PYTHONPATH")]))},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
