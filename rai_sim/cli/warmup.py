@@ -35,7 +35,7 @@ def warmup(
 ) -> None:
     """Compile the kernels ahead of time, or load them from the cache.
 
-    Those of all reward laws, or of some.
+    Those of all reward laws, or of some; LUCB's view of many arms is compiled when it is first needed.
     """
     wanted = [check_law(name) for name in law or LAWS]
     began = time.perf_counter()

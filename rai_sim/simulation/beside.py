@@ -68,7 +68,7 @@ def compiled_beside(experiments: Sequence[Experiment]) -> Iterator[Helper]:
 def _last_first(experiments: Sequence[Experiment]) -> list[Experiment]:
     """Return one experiment an algorithm, but for the first one's, from the last on.
 
-    What options they have does not matter to kernels, so they run with none of their own.
+    An algorithm has the same kernels whatever its options are. At a cap of one pull a run ends at once.
     """
     kinds: dict[type, Experiment] = {}
     for one in experiments:

@@ -23,7 +23,6 @@ VECTOR = np.uint64(8 * ARMS)
 _DOUBLE, _WORD = ir.DoubleType(), ir.IntType(64)
 _DOUBLES, _WORDS = ir.VectorType(_DOUBLE, ARMS), ir.VectorType(_WORD, ARMS)
 _HALF = ir.VectorType(_DOUBLE, ARMS // 2)
-_HALF_BYTES = 4 * ARMS
 
 
 def _chosen(builder: Any, mask: Any) -> Any:
