@@ -1,1 +1,2 @@
-"""Speed and memory of the package, measured against baselines that do the same work one pull at a time."""
+"""Speed and memory of the package, measured against baselines that do the same work one pull at a
+time."""

@@ -1,16 +1,19 @@
 """Baselines: what one would write without the package, simulating every pull.
 
 `python_loop`         plain Python, one pull at a time (Vanilla)
-`numpy_vectorised`    1,000 replications as 2-D arrays, round by round; finished replications leave (Vanilla)
-`numba_per_pull`      compiled, one pull at a time; every round each arm is ranked and checked (Vanilla)
+`numpy_vectorised`    1,000 replications as 2-D arrays, round by round; finished replications leave
+                      (Vanilla)
+`numba_per_pull`      compiled, one pull at a time; every round each arm is ranked and checked
+                      (Vanilla)
 `numba_per_pull_butterscotch`, `numba_per_pull_lucb`
                       the same for the other two algorithms
 
-All are for Bernoulli arms, take the same keyword arguments (the fields of `Task`) and give the same two arrays.
-They share no code with the package, so that they can also check it. `benchmarks/tuned.py` holds programs that
-go further by hand.
+All are for Bernoulli arms, take the same keyword arguments (the fields of `Task`) and give the same
+two arrays. They share no code with the package, so that they can also check it.
+`benchmarks/tuned.py` holds programs that go further by hand.
 
-Each run meets the arms in a random order, so ties of empirical means are never broken by the true order.
+Each run meets the arms in a random order, so ties of empirical means are never broken by the true
+order.
 """
 
 from __future__ import annotations
@@ -28,7 +31,8 @@ from numpy.typing import NDArray
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: Pulls that each run took, and whether every representative came from the cluster it was named for.
+#: Pulls that each run took, and whether every representative came from the cluster it was named
+#: for.
 Outcome: TypeAlias = tuple[NDArray[np.int64], NDArray[np.bool_]]
 
 
@@ -84,9 +88,9 @@ def with_keywords(run: Callable[[Task], Outcome]) -> Callable[..., Outcome]:
     return called
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Plain Python
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @with_keywords
@@ -147,7 +151,8 @@ def _python_run(task: Task, cluster_of: Sequence[int], rng: Random) -> tuple[int
 
 
 def _python_watch(sizes: list[int]) -> list[tuple[int, int, float]]:
-    """Return ranks and factors: none is settled unless some two sums differ by more than factor times W."""
+    """Return ranks and factors: none is settled unless some two sums differ by more than factor
+    times W."""
     watched = []
     start, n = 0, sum(sizes)
     for size in sizes:
@@ -177,9 +182,9 @@ def _python_settled(ranked: list[int], sizes: list[int], W: float) -> set[int]:
     return settled
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # NumPy
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 SIDE_BY_SIDE = 1000  # replications that are alive together
 _DRAWS = 1 << 15  # uniforms drawn at once: they stay in the cache
@@ -187,7 +192,9 @@ _MOST_ROUNDS = 64  # rounds drawn ahead, which the finished replications among t
 _GONE = -(1 << 29)  # the sum of a settled arm, below all others
 _FAR = 1 << 30  # farther than sums can be apart
 
-Simulate: TypeAlias = Callable[[Task, np.random.Generator, NDArray[np.int64], NDArray[np.bool_]], None]
+Simulate: TypeAlias = Callable[
+    [Task, np.random.Generator, NDArray[np.int64], NDArray[np.bool_]], None
+]
 
 
 def side_by_side(task: Task, simulate: Simulate) -> Outcome:
@@ -214,7 +221,11 @@ class _Rows:
     """
 
     def __init__(
-        self, task: Task, rng: np.random.Generator, pulls: NDArray[np.int64], correct: NDArray[np.bool_]
+        self,
+        task: Task,
+        rng: np.random.Generator,
+        pulls: NDArray[np.int64],
+        correct: NDArray[np.bool_],
     ) -> None:
         self.rng, self.pulls, self.correct = rng, pulls, correct
         self.scale, self.merging = task.scale, task.merging
@@ -258,7 +269,8 @@ class _Rows:
                 pair[:, rows] += first_entry[rows]
 
     def settle(self, rows: NDArray[np.int64], S: NDArray[np.int32], W: float) -> NDArray[np.int64]:
-        """Settle what can be settled in these rows, whose sums are given best first; return who changed."""
+        """Settle what can be settled in these rows, whose sums are given best first; return who
+        changed."""
         settled, at = judge(S, self.sizes[rows], W)
         if self.R > 1:
             changed = settled.any(axis=1)
@@ -281,7 +293,8 @@ class _Rows:
         return rows
 
     def drop(self) -> None:
-        """Drop the finished rows and the columns that no row needs; put each row's columns in ranking order."""
+        """Drop the finished rows and the columns that no row needs; put each row's columns in
+        ranking order."""
         active = self.sizes.sum(axis=1)
         keep = np.flatnonzero(active)
         width = int(active.max())
@@ -292,14 +305,17 @@ class _Rows:
             array[keep] for array in (self.replication, self.sizes, self.missing)
         )
         self.sums, self.p, self.cluster = (
-            np.take_along_axis(array[keep], order, axis=1) for array in (self.sums, self.p, self.cluster)
+            np.take_along_axis(array[keep], order, axis=1)
+            for array in (self.sums, self.p, self.cluster)
         )
 
 
 def _watched(sizes: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return a pair of columns and a factor for each row and cluster, the rows sorted in ascending order.
+    """Return a pair of columns and a factor for each row and cluster, the rows sorted in ascending
+    order.
 
-    No arm of the cluster is settled unless the columns' sums differ by more than the factor times W.
+    No arm of the cluster is settled unless the columns' sums differ by more than the factor times
+    W.
     """
     end = np.cumsum(sizes, axis=1)
     start = end - sizes
@@ -320,7 +336,8 @@ def judge(
     end = np.cumsum(sizes, axis=1)
     fenced = np.empty((count, n + 2), np.int32)  # place x stands in column x + 1
     fenced[:, 0], fenced[:, 1:-1], fenced[:, -1] = _FAR, S, -_FAR
-    above, below = np.full((2, count, m + 1), -_FAR, np.int32)  # the last column is for arms that are gone
+    # the last column is for arms that are gone
+    above, below = np.full((2, count, m + 1), -_FAR, np.int32)
     above[:, :m] = fenced[each, end - sizes]
     below[:, :m] = np.where(end < end[:, -1:], fenced[each, end + 1], -_FAR)
     at = (np.arange(n)[:, None] >= end[:, None, :]).sum(axis=2)
@@ -354,9 +371,9 @@ def settle_ranked(
     return right
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Numba
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 _11, _17, _19, _23, _41, _45 = (np.uint64(v) for v in (11, 17, 19, 23, 41, 45))
 
@@ -372,7 +389,8 @@ def inlined(function: F) -> F:
 
 
 class Setting(NamedTuple):
-    """What a kernel is told; the chances are probabilities, or what else a kernel compares its words with."""
+    """What a kernel is told; the chances are probabilities, or what else a kernel compares its
+    words with."""
 
     chances: NDArray[Any]
     cluster_of: NDArray[np.int64]
@@ -382,7 +400,8 @@ class Setting(NamedTuple):
     merging: bool
 
 
-#: Simulates one replication; advances the random state; returns the pulls and whether all named are right.
+#: Simulates one replication; advances the random state; returns the pulls and whether all named are
+#: right.
 Kernel: TypeAlias = Callable[[Setting, NDArray[np.uint64]], tuple[int, bool]]
 #: Tells what round R is, given R, the pulls that an active arm has before it, and the scale.
 Schedule: TypeAlias = Callable[[int, int, float], tuple[int, float]]
@@ -418,7 +437,9 @@ def run_compiled(kernel: Kernel, task: Task, chances: NDArray[Any]) -> Outcome:
         task.scale,
         task.merging,
     )
-    state = np.random.SeedSequence(task.seed).generate_state(4, np.uint64).astype(np.uint64, copy=False)
+    state = (
+        np.random.SeedSequence(task.seed).generate_state(4, np.uint64).astype(np.uint64, copy=False)
+    )
     _replicate(kernel, setting, state, pulls, correct)
     return pulls, correct
 
@@ -516,7 +537,8 @@ def _remove_settled(
     missing: NDArray[np.int64],
     setting: Setting,
 ) -> tuple[int, bool]:
-    """Let the settled arms join and leave, then merge; return how many arms stay, and whether all are right."""
+    """Let the settled arms join and leave, then merge; return how many arms stay, and whether all
+    are right."""
     start, kept, right = 0, 0, True
     for i in range(sizes.size):
         end = start + sizes[i]
@@ -550,7 +572,8 @@ def vanilla_schedule(R: int, t: int, scale: float) -> tuple[int, float]:
 
 @inlined
 def butterscotch_schedule(R: int, t: int, scale: float) -> tuple[int, float]:
-    """Return the same of Butterscotch, whose arms have ceil(2^(2R+5) ln(scale R^2)) pulls after round R."""
+    """Return the same of Butterscotch, whose arms have ceil(2^(2R+5) ln(scale R^2)) pulls after
+    round R."""
     after = math.ceil(2.0 ** (2 * R + 5) * math.log(scale * R * R))
     return after - t, after * 2.0 ** -(R + 2)
 
@@ -616,7 +639,8 @@ def _lucb(setting: Setting, state: NDArray[np.uint64]) -> tuple[int, bool]:
                 sums[x] += np.float64(unit(word) < chance[x])
                 counts[x] += 1.0
                 mean[x] = sums[x] / counts[x]
-        for x in range(1, n):  # rank by insertion, ties by the random order in which the arms were met
+        # rank by insertion, ties by the random order in which the arms were met
+        for x in range(1, n):
             M = mean[x]
             if mean[x - 1] <= M and (mean[x - 1] < M or order[x - 1] > order[x]):
                 S, c, p, a, o, y = sums[x], counts[x], chance[x], arm[x], order[x], x

@@ -1,13 +1,13 @@
 """The rows of the benchmark table: each a ratio measured in one run.
 
-Both sides of a ratio run in this process (or in fresh ones, where start-up is measured), warmed up, taking
-turns, and each side's time is the best of several blocks of calls. Both times of a ratio therefore share the
-machine's mood; absolute times are for display only. Speeds are compared a pull, because different streams
-take slightly different numbers of pulls.
+Both sides of a ratio run in this process (or in fresh ones, where start-up is measured), warmed up,
+taking turns, and each side's time is the best of several blocks of calls. Both times of a ratio
+therefore share the machine's mood; absolute times are for display only. Speeds are compared a pull,
+because different streams take slightly different numbers of pulls.
 
 `ROWS` holds the rows by name: the table's numbers, `gaussian` and `categorical` for the laws beside
-Bernoulli, `study` for the layer of studies, and `1t`, `2t`, `3t` and `5t`: what those rows measure, against
-programs tuned by hand. The latter are only shown.
+Bernoulli, `study` for the layer of studies, and `1t`, `2t`, `3t` and `5t`: what those rows measure,
+against programs tuned by hand. The latter are only shown.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ Side: TypeAlias = Callable[[], object]
 Runner: TypeAlias = Callable[[int], tuple[NDArray[np.int64], NDArray[np.bool_]]]
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # What a row is
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,9 @@ class Row:
         if self.must is None:
             raise ValueError(f"row {self.number}: aim is {self.aim} but must is missing; give both")
         if not self._at_least_as_good(self.aim, self.must):
-            raise ValueError(f"row {self.number}: aim is {self.aim} but must is {self.must}; exchange them")
+            raise ValueError(
+                f"row {self.number}: aim is {self.aim} but must is {self.must}; exchange them"
+            )
 
     def _at_least_as_good(self, value: float, level: float) -> bool:
         return value >= level if self.higher_is_better else value <= level
@@ -119,7 +121,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Effort:
-    """How long is measured: blocks a side, the shortest block in seconds, and fresh processes a side."""
+    """How long is measured: blocks a side, the shortest block in seconds, and fresh processes a
+    side."""
 
     repeats: int
     block_seconds: float
@@ -163,13 +166,14 @@ def row(
     return register
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Measuring
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def interleaved(sides: Sequence[Side], effort: Effort) -> list[float]:
-    """Return each side's seconds a call: the best of several blocks, taking turns after a warm-up."""
+    """Return each side's seconds a call: the best of several blocks, taking turns after a
+    warm-up."""
     for side in sides:
         side()  # compiles what is missing
     best = [math.inf] * len(sides)
@@ -200,7 +204,8 @@ def interleaved_processes(codes: Sequence[str], effort: Effort) -> list[float]:
 def in_fresh_process(code: str) -> str:
     """Run the code in a new interpreter that finds this package, and return what it prints."""
     environment = dict(os.environ)
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode on disk
+    # an installed package has its bytecode on disk
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     folder = Path(rai.__file__).resolve().parent.parent
     if folder.name not in ("site-packages", "dist-packages"):
         paths = (str(folder), environment.get("PYTHONPATH", ""))
@@ -214,7 +219,9 @@ def in_fresh_process(code: str) -> str:
         check=False,
     )
     if done.returncode != 0:
-        raise RuntimeError(f"a fresh process failed with exit code {done.returncode}: {done.stderr.strip()}")
+        raise RuntimeError(
+            f"a fresh process failed with exit code {done.returncode}: {done.stderr.strip()}"
+        )
     return done.stdout
 
 
@@ -244,9 +251,9 @@ def number_text(value: float) -> str:
     return f"{mantissa}e{int(exponent)}"
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Workloads
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def table(*required: int) -> rai.Problem:
@@ -258,8 +265,8 @@ def table(*required: int) -> rai.Problem:
 def two_arms(gap: float, law: str = "bernoulli") -> rai.Problem:
     """Return best arm identification with means 0.5 +- gap/2.
 
-    The law is "bernoulli", "gaussian" or "categorical": ten equally spaced levels from 0 to 1, all of
-    probability 0.1 but for the extreme two.
+    The law is "bernoulli", "gaussian" or "categorical": ten equally spaced levels from 0 to 1, all
+    of probability 0.1 but for the extreme two.
     """
     tilt = gap / 2.0 * np.array([1.0, -1.0])
     if law == "gaussian":
@@ -305,7 +312,8 @@ def baseline(function: Callable[..., baselines.Outcome], problem: rai.Problem) -
 def bare_kernel(
     problem: rai.Problem, algorithm: Algorithm, replications: int, strides: int = ALL
 ) -> tuple[Side, Block]:
-    """Return a call of the kernel alone, for which everything is made beforehand, and the block it fills.
+    """Return a call of the kernel alone, for which everything is made beforehand, and the block it
+    fills.
 
     `strides` is the mask of those that it may use.
     """
@@ -333,7 +341,8 @@ def bare_kernel(
 def _times_faster(
     ours: Runner, replications: int, rival: Runner, rivals_replications: int, effort: Effort
 ) -> tuple[float, str]:
-    """Return by how much the package's pulls a second exceed the rival's, and what a replication takes."""
+    """Return by how much the package's pulls a second exceed the rival's, and what a replication
+    takes."""
     pulls = float(ours(replications)[0].mean())
     rivals_pulls = float(rival(rivals_replications)[0].sum())
     seconds, rivals_seconds = interleaved(
@@ -350,12 +359,15 @@ def _against(seconds: float, rivals_seconds: float) -> tuple[float, str]:
 
 def _over(seconds: float, others_seconds: float, each: str) -> tuple[float, str]:
     """Return our time over the other one, and both in words."""
-    return seconds / others_seconds, f"{seconds_text(seconds)} over {seconds_text(others_seconds)} {each}"
+    return (
+        seconds / others_seconds,
+        f"{seconds_text(seconds)} over {seconds_text(others_seconds)} {each}",
+    )
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The rows
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @row("1", "Vanilla r=(3,0,0): times faster than numba_per_pull", must=25, aim=60)
@@ -444,11 +456,14 @@ def lucb(effort: Effort) -> tuple[float, str]:
 def lucb_two_arms(effort: Effort) -> tuple[float, str]:
     """Compare with single rounds, of which every replication needs 1e8.
 
-    A round's time does not depend on the gap, so it is measured at gap 1e-2: of the package's engine where it
-    can skip nothing, and of numba_per_pull. The faster of the two is the rival.
+    A round's time does not depend on the gap, so it is measured at gap 1e-2: of the package's
+    engine where it can skip nothing, and of numba_per_pull. The faster of the two is the rival.
     """
     few = 2
-    ours, rival = package(two_arms(1e-3), rai.LUCB()), baseline(baselines.numba_per_pull_lucb, two_arms(1e-2))
+    ours, rival = (
+        package(two_arms(1e-3), rai.LUCB()),
+        baseline(baselines.numba_per_pull_lucb, two_arms(1e-2)),
+    )
     engine, block = lucb_single_rounds(1e-2, few)
     engine()
     pulls = float(ours(200)[0].mean())
@@ -458,20 +473,30 @@ def lucb_two_arms(effort: Effort) -> tuple[float, str]:
 
 
 def lucb_single_rounds(gap: float, replications: int) -> tuple[Side, Block]:
-    """Return a call of LUCB's kernel on two Bernoulli arms that goes round by round, and the block it fills."""
-    return bare_kernel(two_arms(gap), rai.LUCB(), replications, without(IN_STEP, LANES, LAST_ARM, CORRIDORS))
+    """Return a call of LUCB's kernel on two Bernoulli arms that goes round by round, and the block
+    it fills."""
+    return bare_kernel(
+        two_arms(gap), rai.LUCB(), replications, without(IN_STEP, LANES, LAST_ARM, CORRIDORS)
+    )
 
 
 @row("8", "2 threads over 1, Vanilla r=(3,0,0), 20,000 replications", must=1.7, aim=1.95)
 def threads(effort: Effort) -> tuple[float, str]:
-    """Compare two workers with one; the bare kernel in two plain threads shows what the machine allows."""
+    """Compare two workers with one; the bare kernel in two plain threads shows what the machine
+    allows."""
     if usable_cores() < 2:
         raise NotMeasurableError("one core only")
     problem = table(3, 0, 0)
     one, two = (package(problem, rai.Vanilla(), n_jobs) for n_jobs in (1, 2))
     halves = [bare_kernel(problem, rai.Vanilla(), 10_000)[0] for _ in range(2)]
     alone, together, in_turn, at_once = interleaved(
-        [lambda: one(20_000), lambda: two(20_000), lambda: [half() for half in halves], partial(_at_once, halves)], effort
+        [
+            lambda: one(20_000),
+            lambda: two(20_000),
+            lambda: [half() for half in halves],
+            partial(_at_once, halves),
+        ],
+        effort,
     )
     bare = f"the bare kernel in two plain threads {number_text(in_turn / at_once)} times"
     return alone / together, f"{seconds_text(together)} against {seconds_text(alone)}; {bare}"
@@ -511,8 +536,12 @@ def overhead(effort: Effort) -> tuple[float, str]:
 )
 def fresh_run(effort: Effort) -> tuple[float, str]:
     """Compare a whole small run with its imports."""
-    run = "import sys; from rai_sim.cli import main; sys.exit(main(['run', '--replications', '100']))"
-    seconds, imports_seconds = interleaved_processes([run, "import numba, scipy.stats, polars"], effort)
+    run = (
+        "import sys; from rai_sim.cli import main; sys.exit(main(['run', '--replications', '100']))"
+    )
+    seconds, imports_seconds = interleaved_processes(
+        [run, "import numba, scipy.stats, polars"], effort
+    )
     return _over(seconds, imports_seconds, "a process")
 
 
@@ -523,8 +552,8 @@ def fresh_import(effort: Effort) -> tuple[float, str]:
     return _over(seconds, numbas_seconds, "a process")
 
 
-#: The peak of the process's own resident memory. That of getrusage would start at its parent's, which exec
-#: carries over, and hide what lies below.
+#: The peak of the process's own resident memory. That of getrusage would start at its parent's,
+#: which exec carries over, and hide what lies below.
 _PEAK_MEMORY = """
 import rai_sim as rai
 
@@ -549,8 +578,11 @@ print(before, peak())
 def memory(effort: Effort) -> tuple[float, str]:
     """Measure how far the peak of memory rises above what it is after the import."""
     if not sys.platform.startswith("linux"):
-        raise NotMeasurableError("the kernel's accounting of memory is read, which only Linux offers")
-    in_fresh_process(_PEAK_MEMORY.format(replications=1))  # compiles what is missing, which is not to count
+        raise NotMeasurableError(
+            "the kernel's accounting of memory is read, which only Linux offers"
+        )
+    # compiles what is missing, which is not to count
+    in_fresh_process(_PEAK_MEMORY.format(replications=1))
     peaks = in_fresh_process(_PEAK_MEMORY.format(replications=1_000_000)).split()
     before, after = (int(kib) * 1024e-6 for kib in peaks)
     return after - before, f"{number_text(after)} MB, {number_text(before)} MB after the import"
@@ -591,11 +623,21 @@ def _law_over_bernoulli(law: str, effort: Effort) -> tuple[float, str]:
     higher_is_better=False,
 )
 def study(effort: Effort) -> tuple[float, str]:
-    """Compare a study, store and all, with the calls of kernels within it; the least of some runs."""
+    """Compare a study, store and all, with the calls of kernels within it; the least of some
+    runs."""
     from rai_sim.study import run as running
 
-    problems = {f"{task}, {k}": _shifted(table(*TABLE_REQUIRED[task]), 1e-6 * k) for task in range(5) for k in range(100)}
-    grid = rai.Study.grid(problems, [rai.Vanilla(), rai.Vanilla(merging=False)], np.geomspace(1e-3, 0.2, 10).tolist(), replications=100)
+    problems = {
+        f"{task}, {k}": _shifted(table(*TABLE_REQUIRED[task]), 1e-6 * k)
+        for task in range(5)
+        for k in range(100)
+    }
+    grid = rai.Study.grid(
+        problems,
+        [rai.Vanilla(), rai.Vanilla(merging=False)],
+        np.geomspace(1e-3, 0.2, 10).tolist(),
+        replications=100,
+    )
     plain = getattr(running, "run_into")  # noqa: B009  # what the module has imported
     rai.simulate(grid.tasks[0].experiment.problem, rai.Vanilla(), replications=10)
     found = []
@@ -616,7 +658,9 @@ def study(effort: Effort) -> tuple[float, str]:
 
 
 def _shifted(problem: rai.Problem, shift: float) -> rai.Problem:
-    return rai.Problem(rai.Bernoulli(problem.arms.means + shift), problem.clusters, problem.required)
+    return rai.Problem(
+        rai.Bernoulli(problem.arms.means + shift), problem.clusters, problem.required
+    )
 
 
 @contextmanager
@@ -630,9 +674,9 @@ def _replaced(module: ModuleType, name: str, value: object) -> Iterator[None]:
         setattr(module, name, before)
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Time against pulls
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 GAPS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 
@@ -652,7 +696,8 @@ class Point:
 
 
 def scaling(effort: Effort, replications: int = 1000) -> tuple[list[Point], float]:
-    """Return a point for each gap, and the pulls a second of numba_per_pull at gap 1e-2, all taking turns."""
+    """Return a point for each gap, and the pulls a second of numba_per_pull at gap 1e-2, all taking
+    turns."""
     runs = [package(two_arms(gap), rai.Vanilla()) for gap in GAPS]
     rival = baseline(baselines.numba_per_pull, two_arms(1e-2))
     sides: list[Side] = [partial(run, replications) for run in runs]

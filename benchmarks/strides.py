@@ -40,7 +40,8 @@ class Case(NamedTuple):
 
 
 class Gain(NamedTuple):
-    """Seconds a replication with all strides, and by column how many times as long a pull takes without."""
+    """Seconds a replication with all strides, and by column how many times as long a pull takes
+    without."""
 
     case: str
     seconds: float
@@ -66,13 +67,19 @@ CASES = (
     Case("ranking of ten", lambda: rai.full_ranking(_ten()), 100),
     Case("best of 1,000", _thousand, 1),
     Case("Gaussian, best of three", lambda: rai.best_arm(rai.Gaussian([0.6, 0.5, 0.4])), 60),
-    Case("as printed, table task 3", lambda: rai.table_problem(task=3), 20, rai.LUCB(as_printed=True)),
+    Case(
+        "as printed, table task 3", lambda: rai.table_problem(task=3), 20, rai.LUCB(as_printed=True)
+    ),
 )
 
 
 def cases_of_vanilla() -> list[Case]:
-    """Return the same for Vanilla, but for the rule that it does not have; more replications, as they take less time."""
-    return [case._replace(algorithm=rai.Vanilla(), replications=4 * case.replications) for case in CASES[:-1]]
+    """Return the same for Vanilla, but for the rule that it does not have; more replications, as
+    they take less time."""
+    return [
+        case._replace(algorithm=rai.Vanilla(), replications=4 * case.replications)
+        for case in CASES[:-1]
+    ]
 
 
 def gain(case: Case, columns: Sequence[tuple[int, ...]], effort: Effort) -> Gain:
@@ -84,4 +91,6 @@ def gain(case: Case, columns: Sequence[tuple[int, ...]], effort: Effort) -> Gain
         blocks.append(block)
     seconds = interleaved(sides, effort)
     a_pull = [each / float(block.pulls.sum()) for each, block in zip(seconds, blocks, strict=True)]
-    return Gain(case.name, seconds[0] / case.replications, [each / a_pull[0] for each in a_pull[1:]])
+    return Gain(
+        case.name, seconds[0] / case.replications, [each / a_pull[0] for each in a_pull[1:]]
+    )

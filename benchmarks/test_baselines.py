@@ -1,8 +1,9 @@
-"""Baselines and tuned programs do the same work: as each other, as sums done by hand, as the literal twin.
+"""Baselines and tuned programs do the same work: as each other, as sums done by hand, as the
+literal twin.
 
-Seeds are fixed. A statistical comparison fails when two means are more than four standard errors apart, which
-happens by chance once in 16,000 comparisons; there are 78 of different runs, so a fresh set of seeds fails once
-in 200.
+Seeds are fixed. A statistical comparison fails when two means are more than four standard errors
+apart, which happens by chance once in 16,000 comparisons; there are 78 of different runs, so a
+fresh set of seeds fails once in 200.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ def standard_errors_apart(a: NDArray[Any], b: NDArray[Any]) -> float:
 def test_the_vanillas_agree(required: tuple[int, ...], merging: bool) -> None:
     """Mean pulls agree, and at delta = 1 % hardly a run of theirs errs."""
     outcomes = [
-        run(**TABLE, required=required, replications=runs, seed=11, merging=merging) for run, runs in VANILLA
+        run(**TABLE, required=required, replications=runs, seed=11, merging=merging)
+        for run, runs in VANILLA
     ]
     for (a, _), (b, _) in combinations(outcomes, 2):
         assert standard_errors_apart(a, b) < 4.0
@@ -72,16 +74,25 @@ def test_the_vanillas_agree(required: tuple[int, ...], merging: bool) -> None:
 
 @pytest.mark.parametrize(("run", "runs"), VANILLA)
 def test_merging_is_told_from_not_merging(run: Baseline, runs: int) -> None:
-    """The comparison can fail: merging saves more than a quarter of the pulls, which it must see."""
+    """The comparison can fail: merging saves more than a quarter of the pulls, which it must
+    see."""
     a, _ = run(**TABLE, required=(1, 0, 0), replications=runs, seed=12, merging=True)
     b, _ = run(**TABLE, required=(1, 0, 0), replications=runs, seed=12, merging=False)
     assert standard_errors_apart(a, b) > 4.0
 
 
 def test_errors_are_counted_alike() -> None:
-    """With delta = 5, which allows anything, about one run in six errs; the best arm is given last."""
+    """With delta = 5, which allows anything, about one run in six errs; the best arm is given
+    last."""
     outcomes = [
-        run(means=[0.4, 0.6], clusters=(1, 1), required=(1, 0), delta=5.0, replications=2000, seed=13)
+        run(
+            means=[0.4, 0.6],
+            clusters=(1, 1),
+            required=(1, 0),
+            delta=5.0,
+            replications=2000,
+            seed=13,
+        )
         for run, _ in VANILLA
     ]
     for (a, right_a), (b, right_b) in combinations(outcomes, 2):
@@ -118,7 +129,13 @@ def test_tuning_changes_no_run(
     described: Baseline, tuned: Baseline, required: tuple[int, ...], merging: bool
 ) -> None:
     """From one seed come the same runs; at delta = 1 some of Vanilla's err."""
-    task = TABLE | {"delta": 1.0, "required": required, "replications": 300, "seed": 18, "merging": merging}
+    task = TABLE | {
+        "delta": 1.0,
+        "required": required,
+        "replications": 300,
+        "seed": 18,
+        "merging": merging,
+    }
     (a, right_a), (b, right_b) = described(**task), tuned(**task)
     assert np.array_equal(a, b)
     assert np.array_equal(right_a, right_b)
@@ -143,7 +160,8 @@ def test_vanilla_with_certain_rewards(run: Baseline, runs: int) -> None:
 
 @pytest.mark.parametrize("run", BUTTERSCOTCH)
 def test_butterscotch_with_certain_rewards(run: Baseline) -> None:
-    """A difference of 1 exceeds w_1 = 1/8: one round of ceil(128 ln(pi^2 2/0.3)) = ceil(535.88) each."""
+    """A difference of 1 exceeds w_1 = 1/8: one round of ceil(128 ln(pi^2 2/0.3)) = ceil(535.88)
+    each."""
     pulls, correct = run(**CERTAIN, replications=7)
     assert pulls.tolist() == [2 * 536] * 7
     assert correct.all()
@@ -161,7 +179,9 @@ def test_lucb_with_certain_rewards() -> None:
 def test_one_cluster(run: Baseline) -> None:
     """With nothing to beat, all arms are settled after the first round."""
     means = [0.2, 0.7, 0.5]
-    pulls, correct = run(means=means, clusters=(3,), required=(2,), delta=0.1, replications=5, seed=16)
+    pulls, correct = run(
+        means=means, clusters=(3,), required=(2,), delta=0.1, replications=5, seed=16
+    )
     first_round = math.ceil(128 * math.log(math.pi**2 * 3 / 0.3)) if run in BUTTERSCOTCH else 1
     assert pulls.tolist() == [3 * first_round] * 5
     assert correct.all()
@@ -196,7 +216,9 @@ def test_the_literal_twin_agrees(
 ) -> None:
     """Mean pulls agree on an instance where settling takes more than one round."""
     clusters, delta = (1, 2, 1), 0.1
-    fast, _ = run(means=means, clusters=clusters, required=required, delta=delta, replications=3000, seed=17)
+    fast, _ = run(
+        means=means, clusters=clusters, required=required, delta=delta, replications=3000, seed=17
+    )
     rng = Random(17)
     slow = []
     for _ in range(60):

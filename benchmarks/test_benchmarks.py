@@ -1,9 +1,10 @@
-"""Times of the package and its rivals on the same workloads: pytest benchmarks -n 0 --benchmark-enable.
+"""Times of the package and its rivals on the same workloads: pytest benchmarks -n 0
+--benchmark-enable.
 
 Only the correctness of what is timed is asserted, never a time. Errors: each replication errs with
-probability at most delta, so more than `_most_errors` of them are a false alarm of probability below 1e-9.
-Pulls: the mean lies within 6 standard errors of a reference run of the package, false-alarm rate 2e-9 a
-comparison if means are normal.
+probability at most delta, so more than `_most_errors` of them are a false alarm of probability
+below 1e-9. Pulls: the mean lies within 6 standard errors of a reference run of the package,
+false-alarm rate 2e-9 a comparison if means are normal.
 """
 
 from __future__ import annotations
@@ -44,10 +45,14 @@ BASELINES: dict[str, Callable[..., baselines.Outcome]] = {
 }
 ARRAYS, COMPILED = ("numpy_vectorised", "numpy_blocks"), ("numba_per_pull", "numba_tuned")
 WORKLOADS = {
-    "Vanilla r=(1,0,0)": Workload(rai.Vanilla(), table(1, 0, 0), ("python_loop", *ARRAYS, *COMPILED)),
+    "Vanilla r=(1,0,0)": Workload(
+        rai.Vanilla(), table(1, 0, 0), ("python_loop", *ARRAYS, *COMPILED)
+    ),
     "Vanilla r=(3,0,0)": Workload(rai.Vanilla(), table(3, 0, 0), (*ARRAYS, *COMPILED)),
     "Butterscotch r=(3,0,0)": Workload(
-        rai.Butterscotch(), table(3, 0, 0), ("numba_per_pull_butterscotch", "numba_tuned_butterscotch")
+        rai.Butterscotch(),
+        table(3, 0, 0),
+        ("numba_per_pull_butterscotch", "numba_tuned_butterscotch"),
     ),
     "LUCB r=(0,5,0)": Workload(rai.LUCB(), table(0, 5, 0), ("numba_per_pull_lucb",), 100),
     "Vanilla gap 1e-1": Workload(rai.Vanilla(), two_arms(1e-1), ("numba_per_pull",)),
@@ -56,7 +61,9 @@ WORKLOADS = {
     "Vanilla gap 1e-4, Categorical": Workload(rai.Vanilla(), two_arms(1e-4, "categorical")),
     "LUCB gap 1e-3": Workload(rai.LUCB(), two_arms(1e-3)),
 }
-PAIRS = [(rival, name) for name, workload in WORKLOADS.items() for rival in ("package", *workload.rivals)]
+PAIRS = [
+    (rival, name) for name, workload in WORKLOADS.items() for rival in ("package", *workload.rivals)
+]
 
 
 @cache
@@ -73,7 +80,9 @@ def _most_errors(replications: int) -> int:
     return int(stats.binom.isf(1e-9, replications, DELTA))
 
 
-def _check(name: str, pulls: NDArray[np.int64], correct: NDArray[np.bool_], replications: int) -> None:
+def _check(
+    name: str, pulls: NDArray[np.int64], correct: NDArray[np.bool_], replications: int
+) -> None:
     """Judge a call's outcome."""
     assert pulls.shape == correct.shape == (replications,)
     assert np.count_nonzero(~correct) <= _most_errors(replications)
@@ -117,7 +126,9 @@ def test_threads(benchmark: Any, n_jobs: int) -> None:
     workload = WORKLOADS["Vanilla r=(3,0,0)"]
     run = package(workload.problem, workload.algorithm, n_jobs)
     benchmark.group = "Vanilla r=(3,0,0), 20,000 replications, by workers"
-    pulls, correct = benchmark.pedantic(run, args=(20_000,), rounds=3, iterations=1, warmup_rounds=1)
+    pulls, correct = benchmark.pedantic(
+        run, args=(20_000,), rounds=3, iterations=1, warmup_rounds=1
+    )
     benchmark.extra_info["pulls"] = int(pulls.sum())
     same_pulls, same_correct = package(workload.problem, workload.algorithm)(1000)
     assert np.array_equal(pulls[:1000], same_pulls)

@@ -1,13 +1,15 @@
 """Tuned programs: how far an expert could still go by hand, with every pull simulated.
 
-`numpy_blocks`        1,000 replications with a clock each; those whose open sizes are equal advance by blocks of
+`numpy_blocks`        1,000 replications with a clock each; those whose open sizes are equal advance
+                      by blocks of
                       rounds, sorted by a network of whole-array minima and maxima (Vanilla)
 `numba_tuned`, `numba_tuned_butterscotch`
-                      arms kept in ranking order while they are pulled, words compared with integer thresholds,
-                      and no arm looked at unless the borders of its cluster say that one may be settled
+                      arms kept in ranking order while they are pulled, words compared with integer
+                      thresholds, and no arm looked at unless the borders of its cluster say that
+                      one may be settled
 
-They are shown beside the table; no bar is set against them. They are called like the baselines, and the
-compiled ones give the same runs as theirs.
+They are shown beside the table; no bar is set against them. They are called like the baselines, and
+the compiled ones give the same runs as theirs.
 """
 
 from __future__ import annotations
@@ -34,9 +36,9 @@ from benchmarks.baselines import (
     with_keywords,
 )
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # NumPy
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 _ROWS = 128  # at most so many replications, ..
 _ROUNDS = 1024  # .. and so many rounds, ..
@@ -57,7 +59,11 @@ class _NumpyBlock:
     """
 
     def __init__(
-        self, task: Task, rng: np.random.Generator, pulls: NDArray[np.int64], correct: NDArray[np.bool_]
+        self,
+        task: Task,
+        rng: np.random.Generator,
+        pulls: NDArray[np.int64],
+        correct: NDArray[np.bool_],
     ) -> None:
         self.rng, self.merging, self.pulls, self.correct = rng, task.merging, pulls, correct
         count, n_arms = pulls.size, len(task.means)
@@ -94,14 +100,17 @@ class _NumpyBlock:
         self.waiting[sizes] = rows if others is None else np.concatenate((others, rows))
 
     def advance(self, rows: NDArray[np.int64], sizes: tuple[int, ...]) -> NDArray[np.bool_]:
-        """Pull and judge round after round, each replication up to its first event; return which had one."""
+        """Pull and judge round after round, each replication up to its first event; return which
+        had one."""
         n, count = sum(sizes), rows.size
         clock = self.clock[rows]
         rounds = max(1, min(_ROUNDS, _ENTRIES // (count * n), 16 + int(clock.max())))
         W = self.width(clock[:, None] + np.arange(1, rounds + 1))
 
         entries, shape = n * count * rounds, (n, count, rounds)
-        words = self.rng.integers(0, 2**64, size=(entries + 1) // 2, dtype=np.uint64).view(np.uint32)
+        words = self.rng.integers(0, 2**64, size=(entries + 1) // 2, dtype=np.uint64).view(
+            np.uint32
+        )
         S, ranked = self.memory[0, :entries].reshape(shape), self.memory[1, :entries].reshape(shape)
         np.less(words[:entries].reshape(shape), self.limit[self.arm[rows, :n]].T[:, :, None], out=S)
         S[:, :, 0] += self.sums[rows, :n].T
@@ -119,7 +128,8 @@ class _NumpyBlock:
         return eventful
 
     def width(self, R: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Return floor(W(R)), which differences of sums, being integers, exceed iff they exceed W(R)."""
+        """Return floor(W(R)), which differences of sums, being integers, exceed iff they exceed
+        W(R)."""
         top = int(R.max())
         if top >= self.widths.size:
             t = np.arange(1, 2 * top + 1, dtype=np.float64)
@@ -143,7 +153,8 @@ class _NumpyBlock:
         return ranked
 
     def remove(self, rows: NDArray[np.int64], sizes: tuple[int, ...]) -> None:
-        """Settle what can be settled in these replications, merge, and sort them by their new open sizes."""
+        """Settle what can be settled in these replications, merge, and sort them by their new open
+        sizes."""
         n = sum(sizes)
         R = self.clock[rows]
         S = self.sums[rows, :n]
@@ -209,9 +220,9 @@ def _sorting_network(n: int) -> list[tuple[int, int]]:
     return comparisons
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Numba
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 _11 = np.uint64(11)
 
@@ -229,16 +240,21 @@ def numba_tuned_butterscotch(task: Task) -> Outcome:
 
 
 def _thresholds(task: Task) -> NDArray[np.uint64]:
-    """Return what a word's upper 53 bits are below iff the uniform they stand for is below the mean."""
+    """Return what a word's upper 53 bits are below iff the uniform they stand for is below the
+    mean."""
     return np.ceil(np.array(task.means, np.float64) * 2.0**53).astype(np.uint64)
 
 
-# All arrays that describe arms are in ranking order, best first; the first n places are the active arms.
+# All arrays that describe arms are in ranking order, best first; the first n places are the active
+# arms.
 
 
 @compiled
-def _rise(sums: NDArray[np.int64], chance: NDArray[np.uint64], arm: NDArray[np.int64], x: int) -> None:
-    """Move the arm at place x up past those with smaller sums: insertion sort, one comparison if it stays."""
+def _rise(
+    sums: NDArray[np.int64], chance: NDArray[np.uint64], arm: NDArray[np.int64], x: int
+) -> None:
+    """Move the arm at place x up past those with smaller sums: insertion sort, one comparison if it
+    stays."""
     S = sums[x]
     if x > 0 and sums[x - 1] < S:
         p, a = chance[x], arm[x]

@@ -34,7 +34,9 @@ from rai_sim.simulation.result import Result as Result
 from rai_sim.simulation.result import Summary as Summary
 from rai_sim.simulation.simulate import SimulationInterrupted as SimulationInterrupted
 from rai_sim.simulation.simulate import simulate as simulate
-from rai_sim.support.forks import refuse_forked_polars as _refuse_forked_polars  # noqa: F401  # from now on forks are noted
+
+# from now on forks are noted
+from rai_sim.support.forks import refuse_forked_polars as _refuse_forked_polars  # noqa: F401
 from rai_sim.support.version import __version__ as __version__
 from rai_sim.tracing.events import Event as Event
 from rai_sim.tracing.trace import Trace as Trace
@@ -90,11 +92,20 @@ __all__ = [
     "top",
     "trace",
 ]
-if importlib.util.find_spec("matplotlib") is None:  # an extra, without which `from rai_sim import *` must not fail
+# an extra, without which `from rai_sim import *` must not fail
+if importlib.util.find_spec("matplotlib") is None:
     __all__.remove("plotting")
 
 #: Names of studies, which are loaded when first used: frames are slow to import.
-_OF_STUDIES = ("StoreError", "StoreWarning", "Study", "StudyFailed", "StudyInterrupted", "StudyResults", "open_study")
+_OF_STUDIES = (
+    "StoreError",
+    "StoreWarning",
+    "Study",
+    "StudyFailed",
+    "StudyInterrupted",
+    "StudyResults",
+    "open_study",
+)
 #: Parts of the package that not every program needs: figures need matplotlib, which is an extra.
 _PARTS = ("movielens", "plotting")
 

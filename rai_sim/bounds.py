@@ -18,9 +18,10 @@ from rai_sim.support.errors import ArgumentTypeError
 def lower(problem: Problem, delta: float) -> float:
     """Return the lower bound on the expected pulls of any delta-PC algorithm, as delta goes to 0.
 
-    ln(1/delta) / (2 gap^2), gap the bottleneck gap (arXiv 2408.14195, Theorem 1). It is asymptotic: the
-    theorem is about the limit of E[pulls] / ln(1/delta), so at a fixed delta an algorithm may need less.
-    It is about Gaussian arms of standard deviation 1/2; other 1/2-sub-Gaussian laws may be easier.
+    ln(1/delta) / (2 gap^2), gap the bottleneck gap (arXiv 2408.14195, Theorem 1). It is asymptotic:
+    the theorem is about the limit of E[pulls] / ln(1/delta), so at a fixed delta an algorithm may
+    need less. It is about Gaussian arms of standard deviation 1/2; other 1/2-sub-Gaussian laws may
+    be easier.
 
     Parameters
     ----------
@@ -55,9 +56,9 @@ def lower(problem: Problem, delta: float) -> float:
 def vanilla(problem: Problem, delta: float) -> float:
     """Return the pulls that Vanilla exceeds with probability at most delta.
 
-    The sum over arms of 26/g^2 ln(16 pi sqrt(N / (3 delta)) / g^2) + 1, g the larger of the arm's gap and the
-    bottleneck gap (arXiv 2408.14195, Theorem 2). An infinite g contributes its limit 1, and so does a g so
-    large that the logarithm is negative: every arm is pulled at least once.
+    The sum over arms of 26/g^2 ln(16 pi sqrt(N / (3 delta)) / g^2) + 1, g the larger of the arm's
+    gap and the bottleneck gap (arXiv 2408.14195, Theorem 2). An infinite g contributes its limit 1,
+    and so does a g so large that the logarithm is negative: every arm is pulled at least once.
 
     Parameters
     ----------
@@ -87,7 +88,8 @@ def vanilla(problem: Problem, delta: float) -> float:
     delta = check_delta(delta)
     g = _gaps(problem)
     finite = g[np.isfinite(g)]
-    # Logarithms are taken apart: neither a tiny delta nor a tiny gap leaves the double range on the way.
+    # Logarithms are taken apart: neither a tiny delta nor a tiny gap leaves the double range on the
+    # way.
     root = 0.5 * (math.log(problem.n_arms / 3.0) - math.log(delta))
     log = np.maximum(math.log(16.0 * math.pi) + root - 2.0 * np.log(finite), 0.0)
     with np.errstate(over="ignore"):
@@ -95,12 +97,14 @@ def vanilla(problem: Problem, delta: float) -> float:
 
 
 def butterscotch(problem: Problem, delta: float) -> float:
-    """Return the pulls that Butterscotch exceeds with probability at most delta, rounding of t_R aside.
+    """Return the pulls that Butterscotch exceeds with probability at most delta, rounding of t_R
+    aside.
 
-    The sum over arms of max(32/g^2 ln(N pi^2 / (3 delta) ceil(log2(1/(2 g)))^2), 128 ln(N pi^2 / (3 delta))),
-    g the larger of the arm's gap and the bottleneck gap (arXiv 2408.14195, Theorem 3). For g >= 1/2, where
-    the first term's inner logarithm is not positive, it is the second term: the cost of one round. The
-    theorem counts real t_R; the algorithm rounds t_R up, so it may use up to one pull an arm more.
+    The sum over arms of max(32/g^2 ln(N pi^2 / (3 delta) ceil(log2(1/(2 g)))^2), 128 ln(N pi^2 / (3
+    delta))), g the larger of the arm's gap and the bottleneck gap (arXiv 2408.14195, Theorem 3).
+    For g >= 1/2, where the first term's inner logarithm is not positive, it is the second term: the
+    cost of one round. The theorem counts real t_R; the algorithm rounds t_R up, so it may use up to
+    one pull an arm more.
 
     Parameters
     ----------

@@ -1,7 +1,9 @@
-"""Families of means for instances whose number of arms or gap is varied, and shares of arms as cluster sizes.
+"""Families of means for instances whose number of arms or gap is varied, and shares of arms as
+cluster sizes.
 
-Each family is fixed by its two ends (`high`, `low`), or by its smallest gap between successive means and one anchor: the highest mean
-(`high`) or the centre of the range (`middle`). Means are returned best first, as float64 arrays of shape (n,), in units of reward.
+Each family is fixed by its two ends (`high`, `low`), or by its smallest gap between successive
+means and one anchor: the highest mean (`high`) or the centre of the range (`middle`). Means are
+returned best first, as float64 arrays of shape (n,), in units of reward.
 """
 
 from __future__ import annotations
@@ -22,7 +24,12 @@ _MOST_ARMS = 10**8
 
 
 def evenly_spaced(
-    n: int, *, high: float | None = None, low: float | None = None, middle: float | None = None, gap: float | None = None
+    n: int,
+    *,
+    high: float | None = None,
+    low: float | None = None,
+    middle: float | None = None,
+    gap: float | None = None,
 ) -> NDArray[np.float64]:
     """Return n means with equal gaps.
 
@@ -54,9 +61,15 @@ def evenly_spaced(
 
 
 def linear_gaps(
-    n: int, *, high: float | None = None, low: float | None = None, middle: float | None = None, gap: float | None = None
+    n: int,
+    *,
+    high: float | None = None,
+    low: float | None = None,
+    middle: float | None = None,
+    gap: float | None = None,
 ) -> NDArray[np.float64]:
-    """Return n means whose successive gaps grow in the proportions 1 : 2 : ... : n - 1 from the best arm on.
+    """Return n means whose successive gaps grow in the proportions 1 : 2 : ... : n - 1 from the
+    best arm on.
 
     Parameters and errors are those of `evenly_spaced`.
 
@@ -78,7 +91,8 @@ def geometric_gaps(
     middle: float | None = None,
     gap: float | None = None,
 ) -> NDArray[np.float64]:
-    """Return n means whose successive gaps grow by the factor `ratio` from the best arm on, or shrink if it is below 1.
+    """Return n means whose successive gaps grow by the factor `ratio` from the best arm on, or
+    shrink if it is below 1.
 
     Parameters and errors are those of `evenly_spaced`, besides:
 
@@ -108,7 +122,9 @@ def geometric_gaps(
     return _from_gaps(gaps, high, low, middle, gap)
 
 
-def random_means(n: int, *, seed: int, high: float = _HIGH, low: float = _LOW) -> NDArray[np.float64]:
+def random_means(
+    n: int, *, seed: int, high: float = _HIGH, low: float = _LOW
+) -> NDArray[np.float64]:
     """Return n independent means, uniform on [low, high), best first.
 
     The means are a function of (n, seed, high, low): `numpy.random.Generator` over PCG64.
@@ -144,7 +160,8 @@ def random_means(n: int, *, seed: int, high: float = _HIGH, low: float = _LOW) -
 
 
 def shares(n: int, proportions: Sequence[int]) -> tuple[int, ...]:
-    """Return cluster sizes of sum n in the given proportions, rounded by largest remainders (ties to the better cluster).
+    """Return cluster sizes of sum n in the given proportions, rounded by largest remainders (ties
+    to the better cluster).
 
     Parameters
     ----------
@@ -156,7 +173,8 @@ def shares(n: int, proportions: Sequence[int]) -> tuple[int, ...]:
     Raises
     ------
     TypeError, ValueError
-        If an argument has the wrong type, a proportion is not positive, or a cluster would be empty.
+        If an argument has the wrong type, a proportion is not positive, or a cluster would be
+        empty.
 
     Examples
     --------
@@ -185,11 +203,18 @@ def shares(n: int, proportions: Sequence[int]) -> tuple[int, ...]:
 
 
 def _from_gaps(
-    gaps: NDArray[np.float64], high: float | None, low: float | None, middle: float | None, gap: float | None
+    gaps: NDArray[np.float64],
+    high: float | None,
+    low: float | None,
+    middle: float | None,
+    gap: float | None,
 ) -> NDArray[np.float64]:
     """Return means with these successive gaps, scaled and placed as asked."""
-    given = {name: _finite(name, value) for name, value in
-             (("high", high), ("low", low), ("middle", middle), ("gap", gap)) if value is not None}
+    given = {
+        name: _finite(name, value)
+        for name, value in (("high", high), ("low", low), ("middle", middle), ("gap", gap))
+        if value is not None
+    }
     if "middle" in given and ("gap" not in given or "high" in given or "low" in given):
         raise ArgumentValueError(
             "middle",
@@ -218,7 +243,12 @@ def _from_gaps(
             f"gap is {smallest}, the smallest of {len(gaps)}, which add up to {falls[-1]}; "
             f"{TOO_LARGE}",
         )
-    return _tidy(given.get("high", given.get("middle", _HIGH) + (falls[-1] / 2.0 if "middle" in given else 0.0)) - falls)
+    return _tidy(
+        given.get(
+            "high", given.get("middle", _HIGH) + (falls[-1] / 2.0 if "middle" in given else 0.0)
+        )
+        - falls
+    )
 
 
 def _tidy(means: NDArray[np.float64]) -> NDArray[np.float64]:

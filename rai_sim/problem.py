@@ -1,4 +1,5 @@
-"""The problem of representative arm identification: arms, their clusters, what to name (arXiv 2408.14195)."""
+"""The problem of representative arm identification: arms, their clusters, what to name (arXiv
+2408.14195)."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ TABLE_REQUIRED = ((1, 0, 0), (3, 0, 0), (2, 2, 0), (0, 5, 0), (0, 0, 1))
 class Problem:
     """Arms, the sizes of their clusters, and how many representatives to name from each cluster.
 
-    The arms, sorted by mean, best first, are cut into clusters of the given sizes. Arms come in any order.
-    Ties inside a cluster are fine; across a border they leave the clusters undefined.
+    The arms, sorted by mean, best first, are cut into clusters of the given sizes. Arms come in any
+    order. Ties inside a cluster are fine; across a border they leave the clusters undefined.
 
     Parameters
     ----------
@@ -44,14 +45,16 @@ class Problem:
     required : sequence of int, length m
         Representatives r_i to name from each cluster, 0 <= r_i <= c_i, not all 0. Kept as a tuple.
     strict : bool, default True
-        Refuse arms not known to be 1/2-sub-Gaussian, for which the algorithms' guarantees do not hold.
+        Refuse arms not known to be 1/2-sub-Gaussian, for which the algorithms' guarantees do not
+        hold.
 
     Raises
     ------
     TypeError
         If an argument has the wrong type; True and 3.0 are no sizes.
     ValueError
-        If the sizes or requirements do not fit, two arms tie across a border, or `strict` refuses the arms.
+        If the sizes or requirements do not fit, two arms tie across a border, or `strict` refuses
+        the arms.
 
     Examples
     --------
@@ -87,7 +90,9 @@ class Problem:
                 Passing("strict", False),
                 " to go without the guarantees",
             )
-        check_borders(self.arms.means, clusters, self._order, self._starts, self.arms.means_rounding)
+        check_borders(
+            self.arms.means, clusters, self._order, self._starts, self.arms.means_rounding
+        )
 
     @property
     def n_arms(self) -> int:
@@ -111,7 +116,8 @@ class Problem:
 
     @cached_property
     def cluster_of(self) -> NDArray[np.int64]:
-        """The cluster of each arm, 0 for the best one; (N,) int64, in the caller's order, read-only."""
+        """The cluster of each arm, 0 for the best one; (N,) int64, in the caller's order,
+        read-only."""
         clusters = np.empty(self.n_arms, dtype=np.int64)
         clusters[self._order] = np.repeat(np.arange(self.n_clusters), self.clusters)
         return _read_only(clusters)
@@ -126,15 +132,19 @@ class Problem:
         means, order, starts = self.arms.means, self._order, self._starts
         worst_above = np.append(np.inf, means[order[starts[1:] - 1]])
         best_below = np.append(means[order[starts[1:]]], -np.inf)
-        with np.errstate(over="ignore"):  # means at the two ends of the double range differ by infinity
-            gaps = np.minimum(worst_above[self.cluster_of] - means, means - best_below[self.cluster_of])
+        # means at the two ends of the double range differ by infinity
+        with np.errstate(over="ignore"):
+            gaps = np.minimum(
+                worst_above[self.cluster_of] - means, means - best_below[self.cluster_of]
+            )
         return _read_only(gaps)
 
     @cached_property
     def bottleneck_gap(self) -> float:
         """The gap that decides how hard the problem is, in units of reward.
 
-        The minimum over clusters with r_i > 0 of the r_i-th largest arm gap in cluster i; inf if m = 1.
+        The minimum over clusters with r_i > 0 of the r_i-th largest arm gap in cluster i; inf if m
+        = 1.
         """
         falling = self.arm_gaps[np.lexsort((-self.arm_gaps, self.cluster_of))]
         required = np.array(self.required)
@@ -145,21 +155,30 @@ class Problem:
         return f"Problem({self.arms!r}, clusters={short.repr(self.clusters)}, required={short.repr(self.required)})"
 
     def _repr_html_(self) -> str:
-        """Return the arms as a table, best first, with cluster and gap, for notebooks; of many arms the first ones."""
+        """Return the arms as a table, best first, with cluster and gap, for notebooks; of many arms
+        the first ones."""
         from rai_sim.arms.tables import arms_table  # here: only notebooks need it
         from rai_sim.support import html_tables
 
         columns = ("cluster", "required of it", "arm gap")
-        return html_tables.block(f"{self!r}, bottleneck gap {self.bottleneck_gap:.4g}",
-                                 arms_table(self.arms, self._order.tolist(), columns, self._cluster_cells))
+        return html_tables.block(
+            f"{self!r}, bottleneck gap {self.bottleneck_gap:.4g}",
+            arms_table(self.arms, self._order.tolist(), columns, self._cluster_cells),
+        )
 
     def _cluster_cells(self, arm: int) -> tuple[str, str, str]:
-        """Return an arm's cluster, 1 for the best one, how many of how many arms of it are asked for, and the arm's gap."""
+        """Return an arm's cluster, 1 for the best one, how many of how many arms of it are asked
+        for, and the arm's gap."""
         cluster = int(self.cluster_of[arm])
-        return str(cluster + 1), f"{self.required[cluster]:,} of {self.clusters[cluster]:,}", f"{self.arm_gaps[arm]:.6g}"
+        return (
+            str(cluster + 1),
+            f"{self.required[cluster]:,} of {self.clusters[cluster]:,}",
+            f"{self.arm_gaps[arm]:.6g}",
+        )
 
     def identity(self) -> str:
-        """Return a text shared exactly by problems that agree in arms, clusters, required; a SHA-256 ends it.
+        """Return a text shared exactly by problems that agree in arms, clusters, required; a
+        SHA-256 ends it.
 
         Examples
         --------
@@ -177,7 +196,8 @@ class Problem:
         return f"{head}:clusters={short.repr(self.clusters)}:required={short.repr(self.required)}:{digest}"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle the arguments alone: cached arrays are cheap to make again and would come back writable."""
+        """Pickle the arguments alone: cached arrays are cheap to make again and would come back
+        writable."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
@@ -206,7 +226,8 @@ def best_arm(arms: Arms, *, strict: bool = True) -> Problem:
 
 
 def one_of_top(arms: Arms, k: int, *, strict: bool = True) -> Problem:
-    """Ask for any one of the best `k` of N arms: clusters (k, N - k), required (1, 0) (paper's Table 1).
+    """Ask for any one of the best `k` of N arms: clusters (k, N - k), required (1, 0) (paper's
+    Table 1).
 
     Parameters
     ----------
@@ -225,7 +246,8 @@ def one_of_top(arms: Arms, k: int, *, strict: bool = True) -> Problem:
 
 
 def top(arms: Arms, k: int, *, strict: bool = True) -> Problem:
-    """Ask for all of the best `k` of N arms: clusters (k, N - k), required (k, 0) (paper's Table 1).
+    """Ask for all of the best `k` of N arms: clusters (k, N - k), required (k, 0) (paper's Table
+    1).
 
     Parameters
     ----------
@@ -244,7 +266,8 @@ def top(arms: Arms, k: int, *, strict: bool = True) -> Problem:
 
 
 def m_of_top(arms: Arms, m: int, k: int, *, strict: bool = True) -> Problem:
-    """Ask for any `m` of the best `k` of N arms: clusters (k, N - k), required (m, 0) (paper's Table 1).
+    """Ask for any `m` of the best `k` of N arms: clusters (k, N - k), required (m, 0) (paper's
+    Table 1).
 
     Parameters
     ----------
@@ -288,7 +311,8 @@ def full_ranking(arms: Arms, *, strict: bool = True) -> Problem:
     Parameters
     ----------
     arms, strict
-        As in `Problem`, whose errors are raised; here any two equal means are a tie across a border.
+        As in `Problem`, whose errors are raised; here any two equal means are a tie across a
+        border.
 
     Examples
     --------
@@ -300,14 +324,16 @@ def full_ranking(arms: Arms, *, strict: bool = True) -> Problem:
 
 
 def table_problem(task: int = 1, instance: str = "mirrored") -> Problem:
-    """Return a problem of the paper's table: ten Bernoulli arms in clusters (3, 5, 2) (its Table 2).
+    """Return a problem of the paper's table: ten Bernoulli arms in clusters (3, 5, 2) (its Table
+    2).
 
     Parameters
     ----------
     task : int, default 1
         1 to 5 for required (1, 0, 0), (3, 0, 0), (2, 2, 0), (0, 5, 0) and (0, 0, 1).
     instance : {"mirrored", "printed"}, default "mirrored"
-        The means `TABLE_MEANS[instance]`: those that the paper prints, or those from which its numbers come.
+        The means `TABLE_MEANS[instance]`: those that the paper prints, or those from which its
+        numbers come.
 
     Raises
     ------

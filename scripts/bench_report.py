@@ -1,9 +1,12 @@
-"""Measure the benchmark table, print it with a verdict a row and the machine, and keep the README's copy.
+"""Measure the benchmark table, print it with a verdict a row and the machine, and keep the README's
+copy.
 
 python scripts/bench_report.py                  everything; exit code 1 if a row is below its must
-python scripts/bench_report.py --rows 1,4,9     some rows; `scaling` names the table of time against pulls
+python scripts/bench_report.py --rows 1,4,9     some rows; `scaling` names the table of time against
+                                                pulls
 python scripts/bench_report.py --write          also rewrite the README between its markers
-python scripts/bench_report.py --strides        instead: what each stride buys, in time without it over time with all
+python scripts/bench_report.py --strides        instead: what each stride buys, in time without it
+                                                over time with all
 """
 
 from __future__ import annotations
@@ -28,9 +31,9 @@ README = Path(__file__).resolve().parent.parent / "README.md"
 SCALING = "scaling"
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Words
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def markdown(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
@@ -38,7 +41,11 @@ def markdown(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     widths = [max(len(line[i]) for line in (head, *lines)) for i in range(len(head))]
 
     def joined(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)) + " |"
+        return (
+            "| "
+            + " | ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+            + " |"
+        )
 
     rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
     return "\n".join([joined(head), rule, *map(joined, lines)])
@@ -72,7 +79,9 @@ def _amount(row: Row, value: float) -> str:
 def _level(row: Row, value: float | None) -> str:
     if row.must is None:  # only shown
         return ""
-    return "-" if value is None else f"{'>=' if row.higher_is_better else '<='} {_amount(row, value)}"
+    return (
+        "-" if value is None else f"{'>=' if row.higher_is_better else '<='} {_amount(row, value)}"
+    )
 
 
 def scaling_table(points: Sequence[Point], per_pull_speed: float) -> str:
@@ -100,9 +109,16 @@ def scaling_table(points: Sequence[Point], per_pull_speed: float) -> str:
 
 
 def strides_table(found: Sequence[strides.Gain], columns: Sequence[str]) -> str:
-    """Return by case the time a replication takes with all strides, and how many times as long it takes without some."""
+    """Return by case the time a replication takes with all strides, and how many times as long it
+    takes without some."""
     head = ("case", "all", *(f"without {name}" for name in columns))
-    return markdown(head, [(gain.case, seconds_text(gain.seconds), *map(number_text, gain.without)) for gain in found])
+    return markdown(
+        head,
+        [
+            (gain.case, seconds_text(gain.seconds), *map(number_text, gain.without))
+            for gain in found
+        ],
+    )
 
 
 def report_strides(effort: Effort) -> str:
@@ -117,14 +133,21 @@ def report_strides(effort: Effort) -> str:
             found.append(strides.gain(case, list(columns.values()), effort))
             print(f"{name}, {case.name}: measured", file=sys.stderr, flush=True)
         tables.append(f"{name}\n\n{strides_table(found, list(columns))}")
-    return "\n\n".join([*tables, f"{machine()}. Times a pull; sides taking turns, best of {effort.repeats} blocks."])
+    return "\n\n".join(
+        [
+            *tables,
+            f"{machine()}. Times a pull; sides taking turns, best of {effort.repeats} blocks.",
+        ]
+    )
 
 
 def machine() -> str:
-    """Return processor model, cores and versions: what the numbers depend on, without the machine's name."""
+    """Return processor model, cores and versions: what the numbers depend on, without the machine's
+    name."""
     cores = usable_cores()
     return (
-        f"{processor()}, {cores} core{'s' if cores > 1 else ''}; Python {platform.python_version()}, "
+        f"{processor()}, {cores} core{'s' if cores > 1 else ''}; Python "
+        f"{platform.python_version()}, "
         f"numba {numba.__version__}, numpy {np.__version__}"
     )
 
@@ -137,9 +160,9 @@ def method(effort: Effort) -> str:
     )
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The README
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def between_markers(text: str, name: str, content: str) -> str:
@@ -153,7 +176,9 @@ def between_markers(text: str, name: str, content: str) -> str:
     begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
     for marker in (begin, end):
         if text.count(marker) != 1:
-            raise ValueError(f"the marker {marker} is there {text.count(marker)} times; it must be once")
+            raise ValueError(
+                f"the marker {marker} is there {text.count(marker)} times; it must be once"
+            )
     before, _, rest = text.partition(begin)
     _, found, after = rest.partition(end)
     if not found:
@@ -177,9 +202,9 @@ def rewrite(path: Path, sections: dict[str, str]) -> None:
     write_atomically(path, lambda file: file.write(text.encode()))
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The command
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def chosen(text: str | None) -> list[str]:
@@ -207,8 +232,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     everything = ",".join([*rows.ROWS, SCALING])
     parser.add_argument("--rows", metavar="LIST", help=f"rows to measure ({everything})")
     parser.add_argument("--quick", action="store_true", help="fewer repeats")
-    parser.add_argument("--write", action="store_true", help="rewrite the README between its markers")
-    parser.add_argument("--strides", action="store_true", help="measure what each stride buys, and nothing else")
+    parser.add_argument(
+        "--write", action="store_true", help="rewrite the README between its markers"
+    )
+    parser.add_argument(
+        "--strides", action="store_true", help="measure what each stride buys, and nothing else"
+    )
     options = parser.parse_args(arguments)
     if options.strides and (options.write or options.rows is not None):
         parser.error("--strides: it prints tables of its own; leave --rows and --write out")
@@ -231,7 +260,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if name != SCALING:
             row = rows.ROWS[name](effort)
             found.append(row)
-            print(f"row {name}: {_amount(row, row.ratio)}, {row.verdict}", file=sys.stderr, flush=True)
+            print(
+                f"row {name}: {_amount(row, row.ratio)}, {row.verdict}", file=sys.stderr, flush=True
+            )
     footnote = f"{machine()}. {method(effort)}"
     sections = {}
     if found:

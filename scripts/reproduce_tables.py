@@ -1,4 +1,5 @@
-"""Tables 2 and 3 of the paper (arXiv 2408.14195): its numbers, ours with standard errors, and their ratios.
+"""Tables 2 and 3 of the paper (arXiv 2408.14195): its numbers, ours with standard errors, and their
+ratios.
 
 Both instances, five tasks, all variants: python scripts/reproduce_tables.py --replications 1000
 """
@@ -32,7 +33,8 @@ VARIANTS: dict[str, Algorithm] = {
     "Butterscotch, no merging": Butterscotch(merging=False),
     "LUCB": LUCB(),
 }
-#: The printed means by table and variant, one entry a task. The two tables print two of them differently.
+#: The printed means by table and variant, one entry a task. The two tables print two of them
+#: differently.
 PAPER: dict[int, dict[str, tuple[int, ...]]] = {
     2: {
         "Vanilla": (4588, 48632, 8958, 56730, 8913),
@@ -80,7 +82,8 @@ class Entry:
 
 
 def entries(replications: int, seed: int, jobs: int) -> list[Entry]:
-    """Simulate every task and variant on both instances; one simulation serves all tables that show it."""
+    """Simulate every task and variant on both instances; one simulation serves all tables that show
+    it."""
     todo = list(itertools.product(INSTANCES, range(1, 6), VARIANTS))
     found = []
     for instance, task, variant in tqdm(todo, unit="simulation", disable=None):
@@ -93,9 +96,22 @@ def entries(replications: int, seed: int, jobs: int) -> list[Entry]:
         for table, columns in PAPER.items():
             if variant in columns:
                 paper = columns[variant][task - 1]
-                found.append(Entry(table, instance, task, required, variant, paper, summary.mean,
-                                   summary.standard_error, summary.mean / paper, summary.errors, replications,
-                                   seed))
+                found.append(
+                    Entry(
+                        table,
+                        instance,
+                        task,
+                        required,
+                        variant,
+                        paper,
+                        summary.mean,
+                        summary.standard_error,
+                        summary.mean / paper,
+                        summary.errors,
+                        replications,
+                        seed,
+                    )
+                )
     return found
 
 
@@ -105,9 +121,13 @@ def text(found: Iterable[Entry]) -> str:
     for entry in sorted(found, key=lambda e: (e.table, INSTANCES.index(e.instance), e.task)):
         head = f"{'required':<10}{'algorithm':<26}{'paper':>9}{'ours':>11}{'+-':>9}{'ratio':>8}{'errors':>8}"
         lines = blocks.setdefault((entry.table, entry.instance), [head, "-" * len(head)])
-        lines.append(f"{entry.required:<10}{entry.variant:<26}{entry.paper:>9,}{entry.ours:>11,.0f}"
-                     f"{entry.standard_error:>9,.0f}{entry.ratio:>8.3f}{entry.errors:>8,}")
-    titles = {key: f"Table {key[0]}, {key[1]} instance: mean pulls, delta = {DELTA:g}" for key in blocks}
+        lines.append(
+            f"{entry.required:<10}{entry.variant:<26}{entry.paper:>9,}{entry.ours:>11,.0f}"
+            f"{entry.standard_error:>9,.0f}{entry.ratio:>8.3f}{entry.errors:>8,}"
+        )
+    titles = {
+        key: f"Table {key[0]}, {key[1]} instance: mean pulls, delta = {DELTA:g}" for key in blocks
+    }
     return "\n\n".join("\n".join([titles[key], *lines]) for key, lines in blocks.items())
 
 
@@ -123,10 +143,14 @@ def write_csv(found: Sequence[Entry], path: Path) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--replications", type=int, default=1000, help="runs an entry (default 1000)")
+    parser.add_argument(
+        "--replications", type=int, default=1000, help="runs an entry (default 1000)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of all streams (default 0)")
     parser.add_argument("--jobs", type=int, default=1, help="workers, -1 for all cores (default 1)")
-    parser.add_argument("--csv", metavar="FILE", type=Path, help="also write the entries to this file")
+    parser.add_argument(
+        "--csv", metavar="FILE", type=Path, help="also write the entries to this file"
+    )
     options = parser.parse_args(arguments)
     print_anything()
     try:
@@ -136,8 +160,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (TypeError, ValueError) as error:
         parser.error(str(error))
     print(text(found))
-    print(f"\n{options.replications:,} runs an entry, seed {options.seed}; +- is one standard error, "
-          "ratio is ours / paper, errors are wrong outputs.")
+    print(
+        f"\n{options.replications:,} runs an entry, seed {options.seed}; +- is one standard error, "
+        "ratio is ours / paper, errors are wrong outputs."
+    )
     print(f"\n{WHY}")
     if options.csv is not None:
         try:

@@ -1,9 +1,10 @@
-"""Slow statistical checks of the simulator against its literal twin and theory, with a table of what passed.
+"""Slow statistical checks of the simulator against its literal twin and theory, with a table of
+what passed.
 
-False alarms: the comparisons of laws, error rates and samplers share a probability of 1e-3 (Bonferroni),
-those of means have 6.4e-4 together. Seeds are fixed, so a verdict is the same every time. The checks called
-"negative control" hand a wrong twin, or a rule known to err, to the same comparison: they pass if it is
-caught.
+False alarms: the comparisons of laws, error rates and samplers share a probability of 1e-3
+(Bonferroni), those of means have 6.4e-4 together. Seeds are fixed, so a verdict is the same every
+time. The checks called "negative control" hand a wrong twin, or a rule known to err, to the same
+comparison: they pass if it is caught.
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ SEED = 20240819
 
 @dataclass(frozen=True)
 class Size:
-    """How much is drawn: replays an algorithm, runs a comparison, draws a sampler; kills of studies; replications path by path."""
+    """How much is drawn: replays an algorithm, runs a comparison, draws a sampler; kills of
+    studies; replications path by path."""
 
     replays: int
     whole_law: int
@@ -86,10 +88,28 @@ class Size:
     lucb_paths: int
 
 
-FULL = Size(replays=4_000, whole_law=20_000, mean_twins=300, error_runs=5_000, draws=4_000_000, kills=200, duels=5_000_000,
-            vanilla_paths=500_000, lucb_paths=100_000)
-QUICK = Size(replays=400, whole_law=2_000, mean_twins=40, error_runs=1_000, draws=200_000, kills=20, duels=500_000,
-             vanilla_paths=50_000, lucb_paths=10_000)
+FULL = Size(
+    replays=4_000,
+    whole_law=20_000,
+    mean_twins=300,
+    error_runs=5_000,
+    draws=4_000_000,
+    kills=200,
+    duels=5_000_000,
+    vanilla_paths=500_000,
+    lucb_paths=100_000,
+)
+QUICK = Size(
+    replays=400,
+    whole_law=2_000,
+    mean_twins=40,
+    error_runs=1_000,
+    draws=200_000,
+    kills=20,
+    duels=500_000,
+    vanilla_paths=50_000,
+    lucb_paths=10_000,
+)
 
 
 class Verdict(NamedTuple):
@@ -128,9 +148,9 @@ class Case(NamedTuple):
         return f"{SHORT[self.algorithm]}: {self.name}"
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Replays: every number of every run
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 LENGTHS: dict[type[Algorithm], tuple[Callable[[float, int, float], float], tuple[float, float]]] = {
     Vanilla: (vanilla_length, (0.15, 0.8)),
@@ -143,31 +163,46 @@ def replays(algorithm: Algorithm, size: Size, pool: Executor, jobs: int) -> Verd
     """Kernel and twin agree in every number, with sure skips and with the default budget."""
     share = max(1, size.replays // (4 * jobs))
     wrong = sum(pool.map(partial(count_mismatches, algorithm, share), range(4 * jobs)), start=0)
-    detail = f"{wrong} mismatches in {2 * share * 4 * jobs:,} runs on {share * 4 * jobs:,} recordings"
+    detail = (
+        f"{wrong} mismatches in {2 * share * 4 * jobs:,} runs on {share * 4 * jobs:,} recordings"
+    )
     return Verdict(f"replay, {SHORT[algorithm]}", wrong == 0, detail)
 
 
 def word_replays(size: Size, pool: Executor, jobs: int) -> Verdict:
-    """As `replays`, for LUCB and rewards 0 and 1 that come as words: rounds in lanes, challenges of one arm."""
+    """As `replays`, for LUCB and rewards 0 and 1 that come as words: rounds in lanes, challenges of
+    one arm."""
     share = max(1, size.replays // (4 * jobs))
     found = list(pool.map(partial(count_word_mismatches, share), range(4 * jobs)))
     wrong, runs = (sum(column) for column in zip(*found, strict=True))
-    return Verdict("replay by words, LUCB", wrong == 0, f"{wrong} mismatches in {runs:,} runs on {runs // 2:,} recordings")
+    return Verdict(
+        "replay by words, LUCB",
+        wrong == 0,
+        f"{wrong} mismatches in {runs:,} runs on {runs // 2:,} recordings",
+    )
 
 
 def count_word_mismatches(count: int, part: int) -> tuple[int, int]:
     """Count the runs that differ from the twin's, and the runs."""
     rng = np.random.default_rng([SEED, part])
-    gaps, most_arms = [((0.08, 0.3), 4), ((0.15, 0.5), 8), ((0.25, 0.9), 16), ((0.15, 0.5), 5)][part % 4]
-    drawn = [draw_instance(rng, lucb_length, gaps, kinds=("bernoulli",), most_arms=most_arms) for _ in range(count)]
+    gaps, most_arms = [((0.08, 0.3), 4), ((0.15, 0.5), 8), ((0.25, 0.9), 16), ((0.15, 0.5), 5)][
+        part % 4
+    ]
+    drawn = [
+        draw_instance(rng, lucb_length, gaps, kinds=("bernoulli",), most_arms=most_arms)
+        for _ in range(count)
+    ]
     drawn = [instance for instance in drawn if instance.span == 1]
     twin = [run_twin(LUCB(), instance) for instance in drawn]
-    ours = [[run(LUCB(), instance, bits=True) for instance in drawn] for run in (run_kernel, run_known)]
+    ours = [
+        [run(LUCB(), instance, bits=True) for instance in drawn] for run in (run_kernel, run_known)
+    ]
     return sum(a != b for runs in ours for a, b in zip(runs, twin, strict=True)), 2 * len(drawn)
 
 
 def traces(algorithm: Algorithm, size: Size, pool: Executor, jobs: int) -> Verdict:
-    """What traced kernels tell, by sums and by words, is what the twin sees: events, and states at every round or one an octave."""
+    """What traced kernels tell, by sums and by words, is what the twin sees: events, and states at
+    every round or one an octave."""
     share = max(1, size.replays // (16 * jobs))
     found = list(pool.map(partial(count_different_stories, algorithm, share), range(4 * jobs)))
     wrong, states = (sum(column) for column in zip(*found, strict=True))
@@ -176,41 +211,77 @@ def traces(algorithm: Algorithm, size: Size, pool: Executor, jobs: int) -> Verdi
 
 
 def count_different_stories(algorithm: Algorithm, count: int, part: int) -> tuple[int, int]:
-    """Count the recordings of which traced kernel and twin tell different things, and the states compared."""
+    """Count the recordings of which traced kernel and twin tell different things, and the states
+    compared."""
     rng = np.random.default_rng([SEED + 1, part])
     length, gaps = LENGTHS[type(algorithm)]
     bits = part % 2 == 1 and not isinstance(algorithm, Butterscotch)  # whose rounds are no words
-    drawn = [draw_instance(rng, length, gaps, kinds=("bernoulli",) if bits else KINDS) for _ in range(count)]
-    wrong, states = different_stories([instance for instance in drawn if instance.span == 1 or not bits], algorithm, bits)
+    drawn = [
+        draw_instance(rng, length, gaps, kinds=("bernoulli",) if bits else KINDS)
+        for _ in range(count)
+    ]
+    wrong, states = different_stories(
+        [instance for instance in drawn if instance.span == 1 or not bits], algorithm, bits
+    )
     return len(wrong), states
 
 
 def late_state(size: Size, pool: Executor, jobs: int) -> Verdict:
     """Negative control: states that are noted a round late are told from the twin's."""
     with TemporaryDirectory() as folder:
-        environment = mutant(Path(folder), [("engine/history.py", "    history.rounds[row] = R\n", "    history.rounds[row] = R + 1\n")])
-        code = ("import sys; sys.path.insert(0, sys.argv[1]); import numpy as np; from rai_sim import Vanilla; import replay\n"
-                "drawn = [replay.draw_instance(np.random.default_rng(i), replay.vanilla_length, (0.2, 0.8)) for i in range(40)]\n"
-                "print(len(replay.different_stories(drawn, Vanilla())[0]))")
+        environment = mutant(
+            Path(folder),
+            [
+                (
+                    "engine/history.py",
+                    "    history.rounds[row] = R\n",
+                    "    history.rounds[row] = R + 1\n",
+                )
+            ],
+        )
+        code = (
+            "import sys; sys.path.insert(0, sys.argv[1]); import numpy as np; from rai_sim import "
+            "Vanilla; import replay\n"
+            "drawn = [replay.draw_instance(np.random.default_rng(i), replay.vanilla_length, (0.2, "
+            "0.8)) for i in range(40)]\n"
+            "print(len(replay.different_stories(drawn, Vanilla())[0]))"
+        )
         command = [sys.executable, "-c", code, str(Path(__file__).parents[1] / "tests")]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=folder)
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=True, env=environment, cwd=folder
+        )
     found = int(done.stdout)
-    return Verdict("negative control, traces: a round late", found > 10, f"{found} of 40 recordings told differently")
+    return Verdict(
+        "negative control, traces: a round late",
+        found > 10,
+        f"{found} of 40 recordings told differently",
+    )
 
 
 def lengthened_lucb(j: int, size: Size, pool: Executor, jobs: int) -> Verdict:
     """Each of LUCB's jumps made too long, alone: paths show it."""
     with TemporaryDirectory() as folder:
-        (found,), _ = pathwise_findings_of_mutant(Path(folder), LENGTHENED_LUCB[j : j + 1], SHOWN_BY[j : j + 1], jobs)
-    return Verdict(f"negative control, paths, LUCB: {LENGTHENED_LUCB[j][2][:40]!r}", found > 0, f"{found} of {SHOWN_BY[j][3]} differ")
+        (found,), _ = pathwise_findings_of_mutant(
+            Path(folder), LENGTHENED_LUCB[j : j + 1], SHOWN_BY[j : j + 1], jobs
+        )
+    return Verdict(
+        f"negative control, paths, LUCB: {LENGTHENED_LUCB[j][2][:40]!r}",
+        found > 0,
+        f"{found} of {SHOWN_BY[j][3]} differ",
+    )
 
 
 def guards_left_out(size: Size, pool: Executor, jobs: int) -> Verdict:
-    """Each guard of LUCB's view left out, alone: runs without a view notice it; with all guards they agree."""
+    """Each guard of LUCB's view left out, alone: runs without a view notice it; with all guards
+    they agree."""
     with TemporaryDirectory() as folder:
         none, found = mismatches_without_guards(Path(folder))
-    detail = f"{none} mismatches with all guards; " + ", ".join(f"{name} {count}" for name, count in found.items())
-    return Verdict("negative control, guards of LUCB's view", none == 0 and min(found.values()) > 0, detail)
+    detail = f"{none} mismatches with all guards; " + ", ".join(
+        f"{name} {count}" for name, count in found.items()
+    )
+    return Verdict(
+        "negative control, guards of LUCB's view", none == 0 and min(found.values()) > 0, detail
+    )
 
 
 def count_mismatches(algorithm: Algorithm, count: int, part: int) -> int:
@@ -223,16 +294,26 @@ def count_mismatches(algorithm: Algorithm, count: int, part: int) -> int:
     return sum(a != b for runs in ours for a, b in zip(runs, twin, strict=True))
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Paths: kernels against compiled literal loops on the same rewards
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 KINDS_OF_REWARDS = ("words", "bits", "levels", "reals")
 #: Middle, gap and delta of two arms; from some 150 to 12,000 rounds.
 PAIRS = [
-    (0.5, 0.14, 0.1), (0.5, 0.14, 0.3), (0.5, 0.2, 0.01), (0.5, 0.25, 0.01), (0.5, 0.3, 0.3), (0.5, 0.4, 0.1), (0.8, 0.14, 0.1),
-    (0.8, 0.2, 0.1), (0.2, 0.25, 0.01), (0.12, 0.2, 0.1), (0.93, 0.1, 0.3), (0.5, 0.06, 0.1),
-]  # fmt: skip
+    (0.5, 0.14, 0.1),
+    (0.5, 0.14, 0.3),
+    (0.5, 0.2, 0.01),
+    (0.5, 0.25, 0.01),
+    (0.5, 0.3, 0.3),
+    (0.5, 0.4, 0.1),
+    (0.8, 0.14, 0.1),
+    (0.8, 0.2, 0.1),
+    (0.2, 0.25, 0.01),
+    (0.12, 0.2, 0.1),
+    (0.93, 0.1, 0.3),
+    (0.5, 0.06, 0.1),
+]
 
 
 def duel_tasks() -> list[Task]:
@@ -244,7 +325,9 @@ def duel_tasks() -> list[Task]:
 def vanilla_tasks() -> list[Task]:
     """Return tasks of 3 to 12 arms, and of up to 60."""
     kinds = ("words", *KINDS_OF_REWARDS)
-    return draw_tasks(SEED, 90, kinds, (3, 12), (0.1, 0.4)) + draw_tasks(SEED + 1, 10, kinds, (13, 60), (0.2, 0.4))
+    return draw_tasks(SEED, 90, kinds, (3, 12), (0.1, 0.4)) + draw_tasks(
+        SEED + 1, 10, kinds, (13, 60), (0.2, 0.4)
+    )
 
 
 def lucb_tasks() -> list[Task]:
@@ -252,11 +335,26 @@ def lucb_tasks() -> list[Task]:
     return draw_tasks(SEED + 2, 50, ("words", *KINDS_OF_REWARDS), (2, 10), (0.15, 0.5))
 
 
-def paths(name: str, algorithm: Algorithm, tasks: Sequence[Task], runs: int, jobs: int, max_pulls: int = -1) -> Verdict:
-    """Every arm's round and cluster, pulls, rounds and outputs are those of the literal loop, in every replication."""
+def paths(
+    name: str,
+    algorithm: Algorithm,
+    tasks: Sequence[Task],
+    runs: int,
+    jobs: int,
+    max_pulls: int = -1,
+) -> Verdict:
+    """Every arm's round and cluster, pulls, rounds and outputs are those of the literal loop, in
+    every replication."""
     found = Misses(0, (), 0)
     for seed, task in enumerate(tasks):
-        found += misses(algorithm, task, SEED + seed, max(1, runs // len(tasks)), workers=jobs, max_pulls=max_pulls)
+        found += misses(
+            algorithm,
+            task,
+            SEED + seed,
+            max(1, runs // len(tasks)),
+            workers=jobs,
+            max_pulls=max_pulls,
+        )
     rate = f"rates above {found.excluded_rate:.1e} excluded"
     told = f"{found.number} of {found.replications:,} replications differ on {len(tasks)} tasks, {rate}"
     return Verdict(f"paths, {name}", found.number == 0, "; ".join([told, *found.examples]))
@@ -270,11 +368,14 @@ def duels(size: Size, pool: Executor, jobs: int) -> Verdict:
 def vanilla_paths(merging: bool, size: Size, pool: Executor, jobs: int) -> Verdict:
     """Vanilla with more arms."""
     rule = Vanilla(merging=merging)
-    return paths(f"{SHORT[rule]}, 3 to 60 arms", rule, vanilla_tasks(), size.vanilla_paths // 2, jobs)
+    return paths(
+        f"{SHORT[rule]}, 3 to 60 arms", rule, vanilla_tasks(), size.vanilla_paths // 2, jobs
+    )
 
 
 def many_arms(algorithm: Algorithm, size: Size, pool: Executor, jobs: int) -> Verdict:
-    """100 to 4,000 arms: 200 replications of Vanilla, 20 of LUCB, whose view holds a few of them."""
+    """100 to 4,000 arms: 200 replications of Vanilla, 20 of LUCB, whose view holds a few of
+    them."""
     tasks = draw_tasks(SEED + 3, 20, ("words", "bits"), (100, 4_000), (0.4, 0.6))
     runs = size.vanilla_paths // (2_500 if isinstance(algorithm, Vanilla) else 25_000)
     return paths(f"{SHORT[algorithm]}, 100 to 4,000 arms", algorithm, tasks, runs, jobs)
@@ -283,17 +384,25 @@ def many_arms(algorithm: Algorithm, size: Size, pool: Executor, jobs: int) -> Ve
 def lucb_paths(as_printed: bool, size: Size, pool: Executor, jobs: int) -> Verdict:
     """LUCB, in step, by lanes, by challenges, in corridors, round by round."""
     rule = LUCB(as_printed=as_printed)
-    runs, cap = (size.lucb_paths // 10, 200_000) if as_printed else (size.lucb_paths, -1)  # as printed, a run may never end
+    # as printed, a run may never end
+    runs, cap = (size.lucb_paths // 10, 200_000) if as_printed else (size.lucb_paths, -1)
     return paths(f"{SHORT[rule]}, 2 to 10 arms", rule, lucb_tasks(), runs, jobs, cap)
 
 
 def butterscotch_paths(size: Size, pool: Executor, jobs: int) -> Verdict:
     """Butterscotch, whose rounds are sums of thousands of rewards."""
-    return paths("Butterscotch, 3 to 12 arms", Butterscotch(), vanilla_tasks()[:20], size.vanilla_paths // 100, jobs)
+    return paths(
+        "Butterscotch, 3 to 12 arms",
+        Butterscotch(),
+        vanilla_tasks()[:20],
+        size.vanilla_paths // 100,
+        jobs,
+    )
 
 
 def used_rewards(algorithm: Algorithm, size: Size, pool: Executor, jobs: int) -> Verdict:
-    """Rewards that are thrown away, drawn anew, change neither the outcome nor the course of the draws."""
+    """Rewards that are thrown away, drawn anew, change neither the outcome nor the course of the
+    draws."""
     changed: list[str] = []
     anew = 0
     tasks = [*duel_tasks()[:10], *draw_tasks(SEED + 4, 30, ("words",), (3, 10), (0.2, 0.5))]
@@ -303,34 +412,47 @@ def used_rewards(algorithm: Algorithm, size: Size, pool: Executor, jobs: int) ->
         changed += found
         anew += drawn
     detail = f"{len(changed)} of {each * len(tasks):,} replications change with {anew:,} unused rewards drawn anew"
-    return Verdict(f"decisions use used rewards, {SHORT[algorithm]}", not changed and anew > 0, "; ".join([detail, *changed[:3]]))
+    return Verdict(
+        f"decisions use used rewards, {SHORT[algorithm]}",
+        not changed and anew > 0,
+        "; ".join([detail, *changed[:3]]),
+    )
 
 
 def over_confident(size: Size, pool: Executor, jobs: int) -> Verdict:
     """Negative control: certificates with a thirtieth of the variance proxy."""
-    found = misses(Vanilla(), two_arms("words", *PAIRS[0]), SEED, 5_000, workers=jobs, proxy_over=30.0)
+    found = misses(
+        Vanilla(), two_arms("words", *PAIRS[0]), SEED, 5_000, workers=jobs, proxy_over=30.0
+    )
     detail = f"{found.number} of {found.replications:,} differ"
     return Verdict("negative control, paths: a thirtieth of the proxy", found.number > 0, detail)
 
 
 def planted_faults(size: Size, pool: Executor, jobs: int) -> Verdict:
-    """Negative controls: the slope of a chord kept for a line that begins above it; a look at a reward that is then thrown away."""
+    """Negative controls: the slope of a chord kept for a line that begins above it; a look at a
+    reward that is then thrown away."""
     each = size.duels // 20
     with TemporaryDirectory() as folder:
         pairs = [(0.8, 0.14, 0.1), (0.5, 0.14, 0.3)]
-        trials: list[Trial] = [(Vanilla(), two_arms("words", *pair), seed, each, {}) for seed, pair in enumerate(pairs)]
-        found, hung = pathwise_findings_of_mutant(Path(folder), [STALE_SLOPE, LOOK_AHEAD], trials, jobs, reuse=True)
+        trials: list[Trial] = [
+            (Vanilla(), two_arms("words", *pair), seed, each, {}) for seed, pair in enumerate(pairs)
+        ]
+        found, hung = pathwise_findings_of_mutant(
+            Path(folder), [STALE_SLOPE, LOOK_AHEAD], trials, jobs, reuse=True
+        )
     missed = sum(found)
     detail = f"a stale slope misses in {missed} of {2 * each:,} replications; a look ahead changes {hung} of 40"
     return Verdict("negative controls, paths: planted faults", missed > 0 and hung > 0, detail)
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Whole laws of pulls
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 THREE, RANKED = [0.2, 0.9, 0.3], [0.05, 0.95, 0.5]
-STARS = rai.Categorical([0.2, 0.4, 0.6, 0.8, 1.0], [[0.1, 0.1, 0.1, 0.2, 0.5], [0.5, 0.2, 0.1, 0.1, 0.1]])
+STARS = rai.Categorical(
+    [0.2, 0.4, 0.6, 0.8, 1.0], [[0.1, 0.1, 0.1, 0.2, 0.5], [0.5, 0.2, 0.1, 0.1, 0.1]]
+)
 MIDDLE = rai.Problem(rai.Bernoulli([0.97, 0.6, 0.4, 0.03]), (1, 2, 1), (0, 1, 0))
 ENDS = rai.Problem(rai.Bernoulli([0.98, 0.9, 0.5, 0.45, 0.05, 0.05]), (2, 2, 2), (1, 0, 1))
 WHOLE_LAW = [
@@ -340,20 +462,24 @@ WHOLE_LAW = [
     Case("ranking of three", Vanilla(), rai.full_ranking(rai.Bernoulli(RANKED))),
     Case("middle of four", Vanilla(), MIDDLE),
     Case("ends of six", Vanilla(merging=False), ENDS),
-    Case("Gaussian, best of three", Vanilla(), rai.best_arm(rai.Gaussian([-0.1, 0.9, 0.2], sd=0.4))),
+    Case(
+        "Gaussian, best of three", Vanilla(), rai.best_arm(rai.Gaussian([-0.1, 0.9, 0.2], sd=0.4))
+    ),
     Case("five stars, best of two", Vanilla(), rai.best_arm(STARS)),
     Case("best of two, near 1/8", Butterscotch(), rai.best_arm(rai.Bernoulli([0.5, 0.63])), 0.3),
     Case("best of two", LUCB(), rai.best_arm(rai.Bernoulli([0.3, 0.7]))),
     Case("best of three", LUCB(), rai.best_arm(rai.Bernoulli(THREE))),
     Case("ranking of three", LUCB(), rai.full_ranking(rai.Bernoulli(RANKED))),
     Case("middle of four", LUCB(), MIDDLE),
-    # On many other problems the printed rule's pulls have a heavy tail, in which a literal run would be lost.
+    # On many other problems the printed rule's pulls have a heavy tail, in which a literal run
+    # would be lost.
     Case("middle of four", LUCB(as_printed=True), MIDDLE),
 ]
 
 
 def whole_law(case: Case, size: Size, pool: Executor, jobs: int) -> Verdict:
-    """Pulls of simulate and of the twin have one law, by Kolmogorov-Smirnov and chi-square on quantiles."""
+    """Pulls of simulate and of the twin have one law, by Kolmogorov-Smirnov and chi-square on
+    quantiles."""
     p, detail = compare_laws(case, size.whole_law, pool, jobs)
     return Verdict(f"law of pulls, {case.label}", p > LEVEL, detail)
 
@@ -364,13 +490,19 @@ def wrong_width(case: Case, size: Size, pool: Executor, jobs: int) -> Verdict:
     return Verdict(f"negative control, width 3 % smaller, {case.label}", p <= LEVEL, detail)
 
 
-def compare_laws(case: Case, runs: int, pool: Executor, jobs: int, width: float = 1.0) -> tuple[float, str]:
+def compare_laws(
+    case: Case, runs: int, pool: Executor, jobs: int, width: float = 1.0
+) -> tuple[float, str]:
     """Return the smaller p-value of the two tests, and what was compared."""
     theirs = many_twin_pulls(case, runs, pool, jobs, width)
-    result = rai.simulate(case.problem, case.algorithm, delta=case.delta, replications=runs, seed=SEED, n_jobs=jobs)
+    result = rai.simulate(
+        case.problem, case.algorithm, delta=case.delta, replications=runs, seed=SEED, n_jobs=jobs
+    )
     smirnov, quantiles = two_sample(result.pulls, theirs)
-    detail = (f"{runs:,} runs each, means {result.pulls.mean():,.1f} and {theirs.mean():,.1f}; "
-              f"p = {smirnov:.2g} (KS), {quantiles:.2g} (chi-square)")  # fmt: skip
+    detail = (
+        f"{runs:,} runs each, means {result.pulls.mean():,.1f} and {theirs.mean():,.1f}; "
+        f"p = {smirnov:.2g} (KS), {quantiles:.2g} (chi-square)"
+    )
     return min(smirnov, quantiles), detail
 
 
@@ -378,7 +510,8 @@ LATE = ["rai.top(rai.Bernoulli([0.97, 0.96, 0.04]), 2)", "rai.best_arm(rai.Berno
 
 
 def lengthened_skip(size: Size, pool: Executor, jobs: int) -> Verdict:
-    """A kernel that skips a round too many is told from the twin on two problems, the kernel itself on none."""
+    """A kernel that skips a round too many is told from the twin on two problems, the kernel itself
+    on none."""
     runs = 20_000  # whatever the size: one round late is little
     options: Any = {"delta": 0.3, "replications": runs, "seed": SEED}
     with TemporaryDirectory() as folder:
@@ -387,7 +520,9 @@ def lengthened_skip(size: Size, pool: Executor, jobs: int) -> Verdict:
     for expression, pulls in zip(LATE, broken, strict=True):
         case = Case(expression, Vanilla(), eval(expression), 0.3)
         theirs = many_twin_pulls(case, runs, pool, jobs)
-        sound.append(min(two_sample(rai.simulate(case.problem, Vanilla(), **options).pulls, theirs)))
+        sound.append(
+            min(two_sample(rai.simulate(case.problem, Vanilla(), **options).pulls, theirs))
+        )
         late.append(min(two_sample(pulls, theirs)))
     detail = f"p = {late[0]:.2g}, {late[1]:.2g}; without the fault {sound[0]:.2g}, {sound[1]:.2g}"
     passed = max(late) <= LEVEL < min(sound)
@@ -395,26 +530,31 @@ def lengthened_skip(size: Size, pool: Executor, jobs: int) -> Verdict:
 
 
 def two_sample(ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> tuple[float, float]:
-    """Return the p-values of the Kolmogorov-Smirnov and the chi-square test that two samples have one law."""
+    """Return the p-values of the Kolmogorov-Smirnov and the chi-square test that two samples have
+    one law."""
     smirnov = float(stats.ks_2samp(ours, theirs, method="asymp").pvalue)
     pooled = np.concatenate([ours, theirs])
     edges = np.unique(np.quantile(pooled, np.arange(1, 25) / 25, method="inverted_cdf"))
-    table = np.array([np.bincount(np.searchsorted(edges, x), minlength=len(edges) + 1) for x in (ours, theirs)])
+    table = np.array(
+        [np.bincount(np.searchsorted(edges, x), minlength=len(edges) + 1) for x in (ours, theirs)]
+    )
     if table[:, -1].sum() < 50:  # the last quantile is the largest value, or nearly
         table = np.column_stack([table[:, :-2], table[:, -2:].sum(axis=1)])
     return smirnov, independence(table)
 
 
-def many_twin_pulls(case: Case, runs: int, pool: Executor, jobs: int, width: float = 1.0) -> NDArray[np.int64]:
+def many_twin_pulls(
+    case: Case, runs: int, pool: Executor, jobs: int, width: float = 1.0
+) -> NDArray[np.int64]:
     """Run the twin on all workers."""
     share = math.ceil(runs / (4 * jobs))
     draw = partial(twin_pulls, case.algorithm, case.problem, case.delta, share, width=width)
     return np.concatenate(list(pool.map(draw, range(SEED, SEED + 4 * jobs))))[:runs]
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Means of pulls on larger instances
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 FOUR, SIX = [0.2, 0.8, 0.4, 0.6], [0.9, 0.55, 0.8, 0.2, 0.5, 0.1]
 MEANS = [
@@ -442,18 +582,23 @@ MEANS = [
 
 
 def mean_pulls(case: Case, size: Size, pool: Executor, jobs: int) -> Verdict:
-    """Means of simulate and of the twin agree within 4 standard errors (6.3e-5 each, 6.3e-4 all)."""
+    """Means of simulate and of the twin agree within 4 standard errors (6.3e-5 each, 6.3e-4
+    all)."""
     theirs = many_twin_pulls(case, size.mean_twins, pool, jobs)
     runs = 10 * len(theirs)
-    ours = rai.simulate(case.problem, case.algorithm, delta=case.delta, replications=runs, seed=SEED, n_jobs=jobs).pulls
+    ours = rai.simulate(
+        case.problem, case.algorithm, delta=case.delta, replications=runs, seed=SEED, n_jobs=jobs
+    ).pulls
     apart = standard_errors_apart(ours, theirs)
     means = f"{ours.mean():,.1f} ({runs:,} runs) and {theirs.mean():,.1f} ({len(theirs):,})"
-    return Verdict(f"mean of pulls, {case.label}", apart < 4, f"{means}: {apart:.2f} standard errors")
+    return Verdict(
+        f"mean of pulls, {case.label}", apart < 4, f"{means}: {apart:.2f} standard errors"
+    )
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Error rates
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def near_ties(gap: float) -> dict[str, rai.Problem]:
@@ -495,8 +640,11 @@ def erring_rule(size: Size, pool: Executor, jobs: int) -> Verdict:
 
 
 def errors_above_delta(case: Case, runs: int, jobs: int) -> tuple[float, str]:
-    """Return the p-value of the one-sided exact binomial test that the error rate is at most delta."""
-    result = rai.simulate(case.problem, case.algorithm, delta=case.delta, replications=runs, seed=SEED, n_jobs=jobs)
+    """Return the p-value of the one-sided exact binomial test that the error rate is at most
+    delta."""
+    result = rai.simulate(
+        case.problem, case.algorithm, delta=case.delta, replications=runs, seed=SEED, n_jobs=jobs
+    )
     assert result.finished.all()
     errors = int(np.count_nonzero(~result.correct))
     p = float(stats.binomtest(errors, runs, case.delta, alternative="greater").pvalue)
@@ -504,13 +652,15 @@ def errors_above_delta(case: Case, runs: int, jobs: int) -> tuple[float, str]:
     return p, f"{errors:,} of {runs:,} wrong, delta {case.delta:g}, {mean}; p = {p:.2g}"
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Samplers
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @driver
-def draw_sums(law: Any, arm: int, k: int, key: NDArray[np.uint64], stream: int, out: NDArray[np.float64]) -> None:
+def draw_sums(
+    law: Any, arm: int, k: int, key: NDArray[np.uint64], stream: int, out: NDArray[np.float64]
+) -> None:
     """Draw sums of k pulls."""
     state = replication_stream(key, stream, key[2:])
     for i in range(out.size):
@@ -518,7 +668,9 @@ def draw_sums(law: Any, arm: int, k: int, key: NDArray[np.uint64], stream: int, 
 
 
 @driver
-def draw_word_counts(expansion: np.uint64, key: NDArray[np.uint64], out: NDArray[np.float64]) -> None:
+def draw_word_counts(
+    expansion: np.uint64, key: NDArray[np.uint64], out: NDArray[np.float64]
+) -> None:
     """Draw the ones of 64 bits."""
     state = replication_stream(key, 0, key[2:])
     for i in range(out.size):
@@ -527,14 +679,18 @@ def draw_word_counts(expansion: np.uint64, key: NDArray[np.uint64], out: NDArray
 
 
 @driver
-def draw_hypergeometric(k: int, successes: int, h: int, key: NDArray[np.uint64], out: NDArray[np.float64]) -> None:
+def draw_hypergeometric(
+    k: int, successes: int, h: int, key: NDArray[np.uint64], out: NDArray[np.float64]
+) -> None:
     """Draw the successes among the first h of k."""
     state = replication_stream(key, 0, key[2:])
     for i in range(out.size):
         out[i], state = hypergeometric(k, successes, h, state)
 
 
-def sampler(name: str, law: Law, draw: Draw, whole: bool, size: Size, pool: Executor, jobs: int) -> Verdict:
+def sampler(
+    name: str, law: Law, draw: Draw, whole: bool, size: Size, pool: Executor, jobs: int
+) -> Verdict:
     """Draws come from their law: chi-square on up to 200 bins."""
     out = np.empty(size.draws)
     draw(out)
@@ -551,9 +707,19 @@ def samplers() -> list[Check]:
         checks.append(partial(sampler, name, law, draw, whole))
 
     grid = [
-        (1, 0.3), (7, 0.75), (64, 0.5), (65, 0.1), (1000, 0.999), (10**4, 0.02), (10**6, 1e-5), (10**6, 0.4),
-        (10**9, 1 - 1e-6), (10**9, 0.5), (10**12, 0.3), (10**14, 0.8),
-    ]  # fmt: skip
+        (1, 0.3),
+        (7, 0.75),
+        (64, 0.5),
+        (65, 0.1),
+        (1000, 0.999),
+        (10**4, 0.02),
+        (10**6, 1e-5),
+        (10**6, 0.4),
+        (10**9, 1 - 1e-6),
+        (10**9, 0.5),
+        (10**12, 0.3),
+        (10**14, 0.8),
+    ]
     for stream, (k, p) in enumerate(grid):
         bernoulli = rai.Bernoulli([p]).kernel_law()
         add(
@@ -563,8 +729,12 @@ def samplers() -> list[Check]:
         )
     for stream, k in enumerate((1, 50, 10**6, 10**14)):
         gaussian = rai.Gaussian([0.3], sd=0.4).kernel_law()
-        add(f"Gaussian sums, k = {k:,}", stats.norm(0.3 * k, 0.4 * math.sqrt(k)),
-            partial(draw_sums, gaussian, 0, k, key, stream), whole=False)  # fmt: skip
+        add(
+            f"Gaussian sums, k = {k:,}",
+            stats.norm(0.3 * k, 0.4 * math.sqrt(k)),
+            partial(draw_sums, gaussian, 0, k, key, stream),
+            whole=False,
+        )
     stars = np.array([0.1, 0.05, 0.15, 0.3, 0.4])
     for stream, k in enumerate((1, 3, 20, 64, 1000)):
         categorical = rai.Categorical([0.0, 0.25, 0.5, 0.75, 1.0], [stars]).kernel_law()
@@ -585,14 +755,17 @@ def samplers() -> list[Check]:
         (10**5, 4 * 10**4, 10**3),
         (10**9, 3 * 10**8, 5 * 10**8),
     ):
-        add(f"hypergeometric, {successes:,} of {k:,}, {h:,} drawn", hypergeometric_law(k, successes, h),
-            partial(draw_hypergeometric, k, successes, h, key))  # fmt: skip
+        add(
+            f"hypergeometric, {successes:,} of {k:,}, {h:,} drawn",
+            hypergeometric_law(k, successes, h),
+            partial(draw_hypergeometric, k, successes, h, key),
+        )
     return checks
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Limits of size: peak memory of processes of their own
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 _PEAK = """
 import sys, time
@@ -601,7 +774,9 @@ def peak():
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1000
 """
-_STUDY = _PEAK + """
+_STUDY = (
+    _PEAK
+    + """
 def run(n):
     study = rai.Study.grid({"x": rai.table_problem(task=1)}, [rai.Butterscotch()], [0.1], replications=n, keep="aggregates")
     assert study.run(sys.argv[1], n_jobs=int(sys.argv[3])).progress() == (n, n)
@@ -609,16 +784,21 @@ def run(n):
 n = int(sys.argv[2])
 print(run(n // 5), run(n))
 """
-_LOAD = _PEAK + """
+)
+_LOAD = (
+    _PEAK
+    + """
 from rai_sim.arms import movielens
 before, began = peak(), time.perf_counter()
 arms = movielens.load(sys.argv[1])
 print(before, peak(), time.perf_counter() - began, arms.n_arms)
 """
+)
 
 
 def aggregates_in_bounded_memory(size: Size, pool: Executor, jobs: int) -> Verdict:
-    """Of 25 times as many replications as there are draws (1e8 at full size) the sums need no more memory than of a fifth of them."""
+    """Of 25 times as many replications as there are draws (1e8 at full size) the sums need no more
+    memory than of a fifth of them."""
     n = 25 * size.draws
     with TemporaryDirectory() as folder:
         few, many = map(float, _in_fresh_process(_STUDY, folder, str(n), str(jobs)))
@@ -628,18 +808,22 @@ def aggregates_in_bounded_memory(size: Size, pool: Executor, jobs: int) -> Verdi
 
 
 def many_ratings(size: Size, pool: Executor, jobs: int) -> Verdict:
-    """Five times as many ratings as there are draws (2e7 at full size, as many as MovieLens 20M) are read in a minute and 1.5 GB."""
+    """Five times as many ratings as there are draws (2e7 at full size, as many as MovieLens 20M)
+    are read in a minute and 1.5 GB."""
     n = 5 * size.draws
     with TemporaryDirectory() as folder:
         path = Path(folder) / "ratings.csv"
         write_ratings(n, path)
         before, after, seconds, arms = map(float, _in_fresh_process(_LOAD, str(path)))
     detail = f"{n:,} ratings in {seconds:.1f} s, peak {after - before:.0f} MB above import"
-    return Verdict("many ratings", arms == 50 and seconds < 60.0 and after - before < 1500.0, detail)
+    return Verdict(
+        "many ratings", arms == 50 and seconds < 60.0 and after - before < 1500.0, detail
+    )
 
 
 def write_ratings(n: int, path: Path) -> None:
-    """Write n ratings of 10,000 movies, each user's of other movies, in the form of MovieLens 20M."""
+    """Write n ratings of 10,000 movies, each user's of other movies, in the form of MovieLens
+    20M."""
     rng = np.random.default_rng(SEED)
     with path.open("w", encoding="ascii") as file:
         file.write("userId,movieId,rating,timestamp\n")
@@ -647,29 +831,41 @@ def write_ratings(n: int, path: Path) -> None:
             index = np.arange(start, min(start + 1_000_000, n))
             user, movie = index // 150 + 1, (index % 150 * 67 + index // 150) % 10_000 + 1
             stars = rng.integers(1, 11, len(index)) / 2
-            file.writelines(f"{u},{m},{s},1112486027\n" for u, m, s in zip(user.tolist(), movie.tolist(), stars.tolist(), strict=True))
+            file.writelines(
+                f"{u},{m},{s},1112486027\n"
+                for u, m, s in zip(user.tolist(), movie.tolist(), stars.tolist(), strict=True)
+            )
 
 
 def _in_fresh_process(code: str, *arguments: str) -> list[str]:
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
+    )
     return done.stdout.split()
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Studies that are killed and gone on with
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def kills(keep: str, size: Size, pool: Executor, jobs: int) -> Verdict:
-    """No replication is lost or doubled, no part set aside, and in the end all is as if nobody had killed the study: 100 rounds a store."""
+    """No replication is lost or doubled, no part set aside, and in the end all is as if nobody had
+    killed the study: 100 rounds a store."""
     found = kill(size.kills // 2, keep, SEED, to_each=min(50, size.kills // 2))
-    detail = f"{found.advances} rounds got on, {found.unfinished} files left unfinished; " + ("; ".join(found.faults[:3]) or "no fault")
-    return Verdict(f"{found.rounds} rounds of kills, {keep}", not found.faults and found.advances >= found.rounds // 10, detail)
+    detail = f"{found.advances} rounds got on, {found.unfinished} files left unfinished; " + (
+        "; ".join(found.faults[:3]) or "no fault"
+    )
+    return Verdict(
+        f"{found.rounds} rounds of kills, {keep}",
+        not found.faults and found.advances >= found.rounds // 10,
+        detail,
+    )
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # All of them
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 CHECKS: dict[str, list[Check]] = {
     "replay": [
@@ -712,7 +908,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the checks and print a line for each; return 1 if any failed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="a tenth of the draws")
-    parser.add_argument("--only", nargs="+", choices=sorted(CHECKS), default=list(CHECKS), help="groups of checks to run")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=sorted(CHECKS),
+        default=list(CHECKS),
+        help="groups of checks to run",
+    )
     parser.add_argument("--jobs", type=int, default=2, help="worker processes (2)")
     options = parser.parse_args(arguments)
     size = QUICK if options.quick else FULL
@@ -727,11 +929,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     failed.append(verdict.name)
                 mark = "pass" if verdict.passed else "FAIL"
                 print(
-                    f"{mark}  {verdict.name:<64} {time.perf_counter() - began:6.1f} s  {verdict.detail}",
+                    f"{mark}  {verdict.name:<64} {time.perf_counter() - began:6.1f} s  "
+                    f"{verdict.detail}",
                     flush=True,
                 )
-    print(f"{count - len(failed)} of {count} checks passed in {time.perf_counter() - started:,.0f} s"
-          + "".join(f"\nFAILED: {name}" for name in failed))  # fmt: skip
+    print(
+        f"{count - len(failed)} of {count} checks passed in "
+        f"{time.perf_counter() - started:,.0f} s" + "".join(f"\nFAILED: {name}" for name in failed)
+    )
     return 1 if failed else 0
 
 

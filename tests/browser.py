@@ -18,17 +18,26 @@ REQUIRED = "RAI_SIM_BROWSER"
 
 @contextmanager
 def page(path: Path, width: int = 1280) -> Iterator[Chrome]:
-    """Open a file as a page of some width in CSS pixels; skip the test where there is no browser."""
+    """Open a file as a page of some width in CSS pixels; skip the test where there is no
+    browser."""
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if chromium is None or driver is None:
-        words = "needs chromium and chromedriver (on Debian: apt-get install chromium chromium-driver)"
+        words = (
+            "needs chromium and chromedriver (on Debian: apt-get install chromium chromium-driver)"
+        )
         if os.environ.get(REQUIRED):
             pytest.fail(words)
         pytest.skip(words)
     options = Options()
     options.binary_location = chromium
     # As root Chromium has no sandbox; shared memory is small in containers.
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars"):
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        "--disable-gpu",
+        "--hide-scrollbars",
+    ):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     browser = Chrome(options=options, service=Service(driver))
@@ -45,6 +54,7 @@ def page(path: Path, width: int = 1280) -> Iterator[Chrome]:
 
 
 def console(browser: Chrome) -> list[dict[str, Any]]:
-    """Return what the browser's console says: errors and warnings, of the page and of loading it."""
+    """Return what the browser's console says: errors and warnings, of the page and of loading
+    it."""
     entries: list[dict[str, Any]] = browser.get_log("browser")  # type: ignore[no-untyped-call]
     return entries

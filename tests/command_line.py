@@ -22,21 +22,32 @@ def run(words: str, expect: int = 0) -> None:
 
 
 def printed(capsys: Capture, words: str, expect: int = 0) -> str:
-    """Run a command line and return what it prints; nothing may go to the error stream but that kernels are compiled, if they are."""
+    """Run a command line and return what it prints; nothing may go to the error stream but that
+    kernels are compiled, if they are."""
     run(words, expect)
     captured = capsys.readouterr()
-    assert re.sub(r"rai-sim: compil(ing|ed) \w+ for \w+ arms \(once; kept on disk\) .*\n", "", captured.err) == ""
+    assert (
+        re.sub(
+            r"rai-sim: compil(ing|ed) \w+ for \w+ arms \(once; kept on disk\) .*\n",
+            "",
+            captured.err,
+        )
+        == ""
+    )
     return captured.out
 
 
 def document(capsys: Capture, words: str, expect: int = 0) -> dict[str, Any]:
     """Run a command with --json and return what it prints; NaN and infinities are no JSON."""
-    found: dict[str, Any] = json.loads(printed(capsys, f"{words} --json", expect), parse_constant=pytest.fail)
+    found: dict[str, Any] = json.loads(
+        printed(capsys, f"{words} --json", expect), parse_constant=pytest.fail
+    )
     return found
 
 
 def refused(capsys: Capture, words: str) -> str:
-    """Run a command that must be refused: exit code 2, nothing printed, and one line on the error stream."""
+    """Run a command that must be refused: exit code 2, nothing printed, and one line on the error
+    stream."""
     run(words, expect=2)
     captured = capsys.readouterr()
     assert captured.out == ""

@@ -1,4 +1,5 @@
-"""Rounds of killing a study at random moments and going on with it, for the tests' size and for scripts/verify.py."""
+"""Rounds of killing a study at random moments and going on with it, for the tests' size and for
+scripts/verify.py."""
 
 import json
 import os
@@ -18,13 +19,19 @@ from study_worker import study
 from rai_sim.study import StoreWarning
 
 #: Its warnings are of files that were being written when their writer was killed.
-_PROGRAM = (sys.executable, "-W", "ignore::UserWarning", str(Path(__file__).with_name("study_worker.py")))
+_PROGRAM = (
+    sys.executable,
+    "-W",
+    "ignore::UserWarning",
+    str(Path(__file__).with_name("study_worker.py")),
+)
 #: Seconds between two parts: some kills strike while one is written.
 _PATIENCE = 0.01
 
 
 class Kills(NamedTuple):
-    """What was found: rounds with a kill, of them those in which the study had got on, files that a killed writer had left, and faults."""
+    """What was found: rounds with a kill, of them those in which the study had got on, files that a
+    killed writer had left, and faults."""
 
     rounds: int
     advances: int
@@ -38,8 +45,13 @@ class _Server:
     def __init__(self) -> None:
         root = str(Path(__file__).parents[1])
         path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
-        self._process = subprocess.Popen(_PROGRAM, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                         env=os.environ | {"PYTHONPATH": path})  # fmt: skip
+        self._process = subprocess.Popen(
+            _PROGRAM,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": path},
+        )
 
     def start(self, folder: Path, replications: int, keep: str) -> int:
         assert self._process.stdin is not None
@@ -63,7 +75,8 @@ class _Server:
 
 
 def kill(rounds: int, keep: str = "replications", seed: int = 0, to_each: int = 50) -> Kills:
-    """Kill a study so many times, `to_each` times each study before it is run to its end; compare with one that was left alone.
+    """Kill a study so many times, `to_each` times each study before it is run to its end; compare
+    with one that was left alone.
 
     Parameters
     ----------
@@ -88,7 +101,11 @@ def kill(rounds: int, keep: str = "replications", seed: int = 0, to_each: int = 
                 raise RuntimeError("the study that nobody killed did not end")
             length = time.perf_counter() - began
             while done < rounds:
-                folder, before, wanted = Path(place) / f"killed-{done}", dict[str, bytes](), min(to_each, rounds - done)
+                folder, before, wanted = (
+                    Path(place) / f"killed-{done}",
+                    dict[str, bytes](),
+                    min(to_each, rounds - done),
+                )
                 for _ in range(wanted):
                     pid = server.start(folder, replications, keep)
                     time.sleep(rng.uniform(0.0, length / to_each))
@@ -96,20 +113,29 @@ def kill(rounds: int, keep: str = "replications", seed: int = 0, to_each: int = 
                     if server.end():
                         faults.append(f"{folder.name}: done before it was killed {wanted} times")
                     now = _parts(folder, keep)
-                    faults += [f"{folder.name}: {name} was lost or changed" for name, data in before.items() if now.get(name) != data]
+                    faults += [
+                        f"{folder.name}: {name} was lost or changed"
+                        for name, data in before.items()
+                        if now.get(name) != data
+                    ]
                     done, advances, before = done + 1, advances + (len(now) > len(before)), now
-                unfinished += len(list(folder.glob(".*.writing"))) + len(list(folder.glob("*.set-aside")))
+                unfinished += len(list(folder.glob(".*.writing"))) + len(
+                    list(folder.glob("*.set-aside"))
+                )
                 faults += _faults_after(folder, whole, replications, keep, before)
     finally:
         server.close()
     return Kills(done, advances, unfinished, faults)
 
 
-def _faults_after(folder: Path, whole: Path, replications: int, keep: str, before: dict[str, bytes]) -> list[str]:
+def _faults_after(
+    folder: Path, whole: Path, replications: int, keep: str, before: dict[str, bytes]
+) -> list[str]:
     """Run the study to its end, and return in what it differs from the one that nobody killed."""
     wanted, faults = study(replications, keep), []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StoreWarning)  # of files that were being written when their writer was killed
+        # of files that were being written when their writer was killed
+        warnings.simplefilter("ignore", StoreWarning)
         results = wanted.run(folder)
     alone = wanted.results(whole)
     if not results.summary().equals(alone.summary()):
@@ -119,17 +145,27 @@ def _faults_after(folder: Path, whole: Path, replications: int, keep: str, befor
     if results.progress() != alone.progress():
         faults.append(f"{folder.name}: {results.progress()} replications")
     now = _parts(folder, keep)
-    faults += [f"{folder.name}: {name} was lost or changed at the end" for name, data in before.items() if now.get(name) != data]
+    faults += [
+        f"{folder.name}: {name} was lost or changed at the end"
+        for name, data in before.items()
+        if now.get(name) != data
+    ]
     aside = [path.name for path in folder.glob("*.set-aside") if ".writing" not in path.name]
     faults += [f"{folder.name}: {name} was set aside, which no part should be" for name in aside]
     records = {path.name: json.loads(path.read_text()) for path in folder.glob("run-*.json")}
-    faults += [f"{folder.name}: {name} is no record" for name, record in records.items() if "status" not in record]
+    faults += [
+        f"{folder.name}: {name} is no record"
+        for name, record in records.items()
+        if "status" not in record
+    ]
     return faults
 
 
 def _rows(folder: Path) -> pl.DataFrame:
     """Return all stored rows, sorted, read by polars alone."""
-    return pl.concat([pl.read_parquet(path) for path in folder.glob("replications-*.parquet")]).sort("task", "replication")
+    return pl.concat(
+        [pl.read_parquet(path) for path in folder.glob("replications-*.parquet")]
+    ).sort("task", "replication")
 
 
 def _parts(folder: Path, keep: str) -> dict[str, bytes]:

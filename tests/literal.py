@@ -1,10 +1,12 @@
-"""The algorithms once more as the specification's pseudo-code has them, compiled: slow beside kernels, fast enough for millions of runs.
+"""The algorithms once more as the specification's pseudo-code has them, compiled: slow beside
+kernels, fast enough for millions of runs.
 
-Like `naive`, which anchors them (see `test_pathwise`), they share no code with the package; unlike it, they see rewards through a
-function of (arm, number of the pull), so that whatever kernels do with the same rewards can be compared number for number: `reward(law,
-key, window, arm, j)` is the arm's reward number j, from 0; `window`, (N, 2) uint64 and zero at first, is for the function to keep what it
-likes in. Sums and means are in law units, widths and radii are divided by the unit. Arrays are by arm, `order` holds the arms in the
-order in which ties are broken.
+Like `naive`, which anchors them (see `test_pathwise`), they share no code with the package; unlike
+it, they see rewards through a function of (arm, number of the pull), so that whatever kernels do
+with the same rewards can be compared number for number: `reward(law, key, window, arm, j)` is the
+arm's reward number j, from 0; `window`, (N, 2) uint64 and zero at first, is for the function to
+keep what it likes in. Sums and means are in law units, widths and radii are divided by the unit.
+Arrays are by arm, `order` holds the arms in the order in which ties are broken.
 """
 
 from __future__ import annotations
@@ -34,22 +36,28 @@ def inlined(function: F) -> F:
 
 
 class Outcome(NamedTuple):
-    """What runs did; row b belongs to run b, rounds and clusters of arms are 0 where an arm was not settled."""
+    """What runs did; row b belongs to run b, rounds and clusters of arms are 0 where an arm was not
+    settled."""
 
     pulls: NDArray[np.int64]  # (B,)
     rounds: NDArray[np.int64]  # (B,)
     finished: NDArray[np.bool_]  # (B,)
     representatives: NDArray[np.int32]  # (B, sum of r), -1 where not finished
-    settled: NDArray[np.int64]  # (B, 2, N) round; then the cluster i it joined, -1 - i where i had all it was asked for
+    # (B, 2, N) round; then the cluster i it joined, -1 - i where i had all it was asked for
+    settled: NDArray[np.int64]
     arm_pulls: NDArray[np.int64]  # (B, N)
 
 
 def new_outcome(runs: int, required: int, arms: int) -> Outcome:
     """Allocate."""
     return Outcome(
-        np.zeros(runs, np.int64), np.zeros(runs, np.int64), np.zeros(runs, np.bool_), np.full((runs, required), -1, np.int32),
-        np.zeros((runs, 2, arms), np.int64), np.zeros((runs, arms), np.int64),
-    )  # fmt: skip
+        np.zeros(runs, np.int64),
+        np.zeros(runs, np.int64),
+        np.zeros(runs, np.bool_),
+        np.full((runs, required), -1, np.int32),
+        np.zeros((runs, 2, arms), np.int64),
+        np.zeros((runs, arms), np.int64),
+    )
 
 
 class Room(NamedTuple):
@@ -73,13 +81,19 @@ class Room(NamedTuple):
     U: NDArray[np.float64]
     least: NDArray[np.int64]  # arms that attain L and U
     greatest: NDArray[np.int64]
-    logs: NDArray[np.float64]  # the logarithm in the width or radius by round, 0 where not yet asked for: a room is for one N / delta
+    # the logarithm in the width or radius by round, 0 where not yet asked for: a room is for one N
+    # / delta
+    logs: NDArray[np.float64]
 
 
 def new_room(N: int, m: int) -> Room:
     """Allocate."""
-    arms: list[Any] = [np.zeros(N, kind) for kind in (*[np.int64] * 4, *[np.float64] * 4, *[np.bool_] * 2)]
-    clusters: list[Any] = [np.zeros(m, kind) for kind in (*[np.int64] * 3, *[np.float64] * 2, *[np.int64] * 2)]
+    arms: list[Any] = [
+        np.zeros(N, kind) for kind in (*[np.int64] * 4, *[np.float64] * 4, *[np.bool_] * 2)
+    ]
+    clusters: list[Any] = [
+        np.zeros(m, kind) for kind in (*[np.int64] * 3, *[np.float64] * 2, *[np.int64] * 2)
+    ]
     return Room._make([*arms, np.zeros((N, 2), np.uint64), *clusters, np.zeros(1 << 14)])
 
 
@@ -87,8 +101,9 @@ def new_room(N: int, m: int) -> Room:
 def log_term(room: Room, R: int, power: int, delta: float) -> float:
     """Return ln(pi^2 R^power N / (3 delta)).
 
-    For LUCB in the order of operations that kernels have: gaps of two arms can be equal, as when their means lie evenly about the
-    middle of L and U, and then the last bit of a radius decides which is picked (seen in one of 100,000 replications).
+    For LUCB in the order of operations that kernels have: gaps of two arms can be equal, as when
+    their means lie evenly about the middle of L and U, and then the last bit of a radius decides
+    which is picked (seen in one of 100,000 replications).
     """
     kept = R < room.logs.size  # noqa: SIM300
     if kept and room.logs[R] != 0.0:
@@ -115,18 +130,31 @@ def _open(room: Room, sizes: NDArray[np.int64]) -> None:
 
 
 @compiled
-def rank(active: NDArray[np.int64], n: int, key: NDArray[np.float64], place: NDArray[np.int64]) -> None:
+def rank(
+    active: NDArray[np.int64], n: int, key: NDArray[np.float64], place: NDArray[np.int64]
+) -> None:
     """Sort arms by key, largest first, ties by place: plain insertion."""
     for x in range(1, n):
         arm, y = active[x], x
-        while y > 0 and (key[arm] > key[active[y - 1]] or (key[arm] == key[active[y - 1]] and place[arm] < place[active[y - 1]])):
+        while y > 0 and (
+            key[arm] > key[active[y - 1]]
+            or (key[arm] == key[active[y - 1]] and place[arm] < place[active[y - 1]])
+        ):
             active[y] = active[y - 1]
             y -= 1
         active[y] = arm
 
 
 @compiled
-def join(out: Outcome, b: int, arm: int, i: int, R: int, required: NDArray[np.int64], found: NDArray[np.int64]) -> None:
+def join(
+    out: Outcome,
+    b: int,
+    arm: int,
+    i: int,
+    R: int,
+    required: NDArray[np.int64],
+    found: NDArray[np.int64],
+) -> None:
     """Put an arm settled in cluster i into its output if there is room."""
     out.settled[b, 0, arm] = R
     if found[i] == required[i]:
@@ -158,9 +186,20 @@ def unfinished(out: Outcome, b: int) -> None:
 
 @compiled
 def round_robin(
-    reward: Any, law: Any, key: np.uint64, rule: int, merging: bool, sizes: NDArray[np.int64], required: NDArray[np.int64], delta: float,
-    unit: float, max_pulls: int, room: Room, out: Outcome, b: int,
-) -> None:  # fmt: skip
+    reward: Any,
+    law: Any,
+    key: np.uint64,
+    rule: int,
+    merging: bool,
+    sizes: NDArray[np.int64],
+    required: NDArray[np.int64],
+    delta: float,
+    unit: float,
+    max_pulls: int,
+    room: Room,
+    out: Outcome,
+    b: int,
+) -> None:
     """Run Vanilla or Butterscotch."""
     _open(room, sizes)
     active, kept, S, found, opening = room.active, room.kept, room.S, room.found, room.opening
@@ -217,9 +256,19 @@ def round_robin(
 
 @compiled
 def lucb(
-    reward: Any, law: Any, key: np.uint64, as_printed: bool, sizes: NDArray[np.int64], required: NDArray[np.int64], delta: float,
-    unit: float, max_pulls: int, room: Room, out: Outcome, b: int,
-) -> None:  # fmt: skip
+    reward: Any,
+    law: Any,
+    key: np.uint64,
+    as_printed: bool,
+    sizes: NDArray[np.int64],
+    required: NDArray[np.int64],
+    delta: float,
+    unit: float,
+    max_pulls: int,
+    room: Room,
+    out: Outcome,
+    b: int,
+) -> None:
     """Run LUCB; arguments as in `round_robin`."""
     _open(room, sizes)
     active, kept, S, found, opening = room.active, room.kept, room.S, room.found, room.opening
@@ -242,7 +291,8 @@ def lucb(
         rank(active, n, mean, room.place)
         for i in range(m):
             opening[i] = room.sizes[i]
-        # L_i and U_i and who attains them, first in the ranking; then who is settled, all against the opening partition.
+        # L_i and U_i and who attains them, first in the ranking; then who is settled, all against
+        # the opening partition.
         start = 0
         for i in range(m):
             stop = start + opening[i]

@@ -1,8 +1,10 @@
-"""The literal twin: the three algorithms as the specification's pseudo-code has them, slow and plain.
+"""The literal twin: the three algorithms as the specification's pseudo-code has them, slow and
+plain.
 
-Fast kernels are tested against this module, so it shares no code with the package, uses no numpy and
-contains no cleverness: every settle test compares an arm with every arm of the other clusters, one pair
-at a time. Whatever the text calls cluster i is index ``i - 1`` here; otherwise the paper's symbols hold.
+Fast kernels are tested against this module, so it shares no code with the package, uses no numpy
+and contains no cleverness: every settle test compares an arm with every arm of the other clusters,
+one pair at a time. Whatever the text calls cluster i is index ``i - 1`` here; otherwise the paper's
+symbols hold.
 """
 
 import math
@@ -35,8 +37,8 @@ class Outcome:
     counts : tuple of int
         Pulls of each arm, by arm index.
     merges : tuple of (int, int)
-        Round and index i of every merge of cluster i - 1 into i that brought active arms of both together, in a round
-        that did not end the run.
+        Round and index i of every merge of cluster i - 1 into i that brought active arms of both
+        together, in a round that did not end the run.
     """
 
     pulls: int
@@ -67,7 +69,8 @@ class RanOut(Exception):
 
 
 def replay(rewards: Sequence[Sequence[float]]) -> Pull:
-    """Play back a recorded matrix, rows arms and columns pulls; a row that is exhausted raises `RanOut`."""
+    """Play back a recorded matrix, rows arms and columns pulls; a row that is exhausted raises
+    `RanOut`."""
     taken = [0] * len(rewards)
 
     def pull(arm: int) -> float:
@@ -127,7 +130,8 @@ class _Run:
         return self.max_pulls is None or sum(self.counts) + more <= self.max_pulls
 
     def sample(self, arm: int) -> None:
-        """Pull an arm once. Sums run in the order of pulls, so that float rewards round as specified."""
+        """Pull an arm once. Sums run in the order of pulls, so that float rewards round as
+        specified."""
         self.sums[arm] += float(self.pull(arm))
         self.counts[arm] += 1
 
@@ -137,7 +141,8 @@ class _Run:
         return self.cut(sorted(self.active, key=lambda a: (-mean[a], self.place[a])))
 
     def partition_by_sums(self) -> list[list[int]]:
-        """Do the same by sums, for equal counts: a division might round unequal sums to a false tie."""
+        """Do the same by sums, for equal counts: a division might round unequal sums to a false
+        tie."""
         return self.cut(sorted(self.active, key=lambda a: (-self.sums[a], self.place[a])))
 
     def cut(self, ranking: list[int]) -> list[list[int]]:
@@ -151,7 +156,8 @@ class _Run:
         return parts
 
     def remove(self, arm: int, i: int) -> None:
-        """Take an arm settled in cluster i this round out of A; it joins O_i only if there is room."""
+        """Take an arm settled in cluster i this round out of A; it joins O_i only if there is
+        room."""
         if not self.full(i):
             self.outputs[i].append(arm)
         self.active.remove(arm)
@@ -168,11 +174,15 @@ class _Run:
             settled=dict(self.settled),
             finished=finished,
             counts=tuple(self.counts),
-            merges=tuple(merge for merge in self.merges if not (finished and merge[0] == self.rounds)),
+            merges=tuple(
+                merge for merge in self.merges if not (finished and merge[0] == self.rounds)
+            ),
         )
 
 
-def _check(n_arms: int, clusters: Sequence[int], required: Sequence[int], order: Sequence[int]) -> None:
+def _check(
+    n_arms: int, clusters: Sequence[int], required: Sequence[int], order: Sequence[int]
+) -> None:
     """Reject what is no instance, lest a mistaken test compare nonsense with nonsense."""
     if sum(clusters) != n_arms or len(clusters) != len(required):
         raise ValueError(f"clusters {clusters} and required {required} do not fit {n_arms} arms")
@@ -194,9 +204,9 @@ def _after(parts: list[list[int]], i: int) -> list[int]:
     return [a for part in parts[i + 1 :] for a in part]
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Round-robin: Vanilla and Butterscotch
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def vanilla(
@@ -219,7 +229,8 @@ def vanilla(
     n_arms, clusters, required, delta
         N, c, r and delta.
     order : sequence of int
-        All arms; of two arms with equal empirical means the one that comes earlier here ranks first.
+        All arms; of two arms with equal empirical means the one that comes earlier here ranks
+        first.
     merging : bool
         Whether neighbouring clusters that ask for nothing more are merged.
     max_pulls : int, optional
@@ -262,7 +273,8 @@ def butterscotch(
 def _round_robin(
     run: _Run, merging: bool, pulls_per_arm: Callable[[int], int], width: Callable[[int], float]
 ) -> Outcome:
-    """The loop of both; `pulls_per_arm` is t_R and `width` is t_R w_R, the width in units of sums."""
+    """The loop of both; `pulls_per_arm` is t_R and `width` is t_R w_R, the width in units of
+    sums."""
     while not run.done():
         R = run.rounds + 1
         t_R = pulls_per_arm(R)
@@ -279,8 +291,8 @@ def _round_robin(
 def _settled_by_width(run: _Run, width: float) -> list[list[int]]:
     """The arms settled this round, cluster by cluster, all judged against the opening partition.
 
-    Arm a of A_i is settled when it is beaten by more than the width by every active arm of the clusters
-    before i and beats by more than the width every active arm of the clusters after i.
+    Arm a of A_i is settled when it is beaten by more than the width by every active arm of the
+    clusters before i and beats by more than the width every active arm of the clusters after i.
     """
     parts = run.partition_by_sums()
     S = run.sums
@@ -296,7 +308,8 @@ def _settled_by_width(run: _Run, width: float) -> list[list[int]]:
 
 
 def _remove_and_merge(run: _Run, settled: list[list[int]], merging: bool) -> None:
-    """Cluster after cluster: remove its settled arms, then merge cluster i-1 into it if both are full."""
+    """Cluster after cluster: remove its settled arms, then merge cluster i-1 into it if both are
+    full."""
     for i in range(len(settled)):
         for a in settled[i]:
             run.remove(a, i)
@@ -307,9 +320,9 @@ def _remove_and_merge(run: _Run, settled: list[list[int]], merging: bool) -> Non
             run.sizes[i - 1] = 0
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # LUCB
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def lucb(
@@ -330,8 +343,8 @@ def lucb(
     pull, n_arms, clusters, required, delta, order
         As in `vanilla`.
     as_printed : bool
-        The printed rule with its slips mended: L_i and U_i look at the neighbouring clusters only, and
-        a cluster's own weakest arms are not pulled. Not delta-PC.
+        The printed rule with its slips mended: L_i and U_i look at the neighbouring clusters only,
+        and a cluster's own weakest arms are not pulled. Not delta-PC.
     max_pulls : int, optional
         Pulls that would take the total past this are not made, and the run ends.
     """
@@ -406,10 +419,11 @@ class _Judged:
         return max(self.UCB[a] - self.L, self.U - self.LCB[a])
 
     def wanted(self) -> set[int]:
-        """The arms to pull for this cluster, including those that another cluster settled this round.
+        """The arms to pull for this cluster, including those that another cluster settled this
+        round.
 
-        All lists are in ranking order and min and max return the first of equals, so ties go to the arm
-        that ranks first.
+        All lists are in ranking order and min and max return the first of equals, so ties go to the
+        arm that ranks first.
         """
         LCB = self.LCB.__getitem__
         UCB = self.UCB.__getitem__

@@ -1,8 +1,9 @@
-"""The literal twin beside the kernels: on recorded rewards of random instances, and on fresh rewards.
+"""The literal twin beside the kernels: on recorded rewards of random instances, and on fresh
+rewards.
 
-A recording fixes all rewards and the replication's stream the opening permutation, so that nothing is left to
-chance: kernel and twin must agree in every number. Comparing costs the twin's time, so gaps and recordings
-are chosen together to make a run take a few hundred to a few thousand pulls.
+A recording fixes all rewards and the replication's stream the opening permutation, so that nothing
+is left to chance: kernel and twin must agree in every number. Comparing costs the twin's time, so
+gaps and recordings are chosen together to make a run take a few hundred to a few thousand pulls.
 """
 
 import math
@@ -89,7 +90,9 @@ class Instance:
     def cluster_of(self) -> NDArray[np.int64]:
         """True cluster of each arm (N,); any of those that ties across a border leave open."""
         clusters = np.empty(self.n_arms, np.int64)
-        clusters[np.argsort(-self.means, kind="stable")] = np.repeat(np.arange(len(self.clusters)), self.clusters)
+        clusters[np.argsort(-self.means, kind="stable")] = np.repeat(
+            np.arange(len(self.clusters)), self.clusters
+        )
         return clusters
 
 
@@ -108,7 +111,8 @@ class Run:
     finished : bool
         Whether every O_i was filled.
     ran_out_at : int
-        Number of the pull that the recording does not hold, 0 if it sufficed. Nothing else is told then.
+        Number of the pull that the recording does not hold, 0 if it sufficed. Nothing else is told
+        then.
     """
 
     pulls: int = 0
@@ -122,9 +126,9 @@ class Run:
 Twin = Callable[[Instance], Run]
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Instances
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def draw_instance(
@@ -144,8 +148,8 @@ def draw_instance(
     rng : numpy.random.Generator
         Source of everything.
     length : callable
-        Pulls an arm that a run is expected to take, from a gap, N and delta. The recording holds from 0.6 to
-        3 times as many: sometimes it runs out.
+        Pulls an arm that a run is expected to take, from a gap, N and delta. The recording holds
+        from 0.6 to 3 times as many: sometimes it runs out.
     gaps : (float, float)
         The smallest difference of means across borders lies between these, log-uniform.
     kinds : sequence of str
@@ -172,9 +176,16 @@ def draw_instance(
     cap = int(math.exp(rng.uniform(0.0, math.log(N * T)))) if rng.random() < capped else None
     order = rng.permutation(N)
     return Instance(
-        rewards[order], means[order], clusters, required, delta, cap, span,
-        seed=int(rng.integers(1 << 32)), replication=int(rng.integers(1 << 32)),
-    )  # fmt: skip
+        rewards[order],
+        means[order],
+        clusters,
+        required,
+        delta,
+        cap,
+        span,
+        seed=int(rng.integers(1 << 32)),
+        replication=int(rng.integers(1 << 32)),
+    )
 
 
 def _draw_task(rng: np.random.Generator, N: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -189,8 +200,11 @@ def _draw_task(rng: np.random.Generator, N: int) -> tuple[tuple[int, ...], tuple
             return clusters, required
 
 
-def _draw_means(rng: np.random.Generator, clusters: Sequence[int], gap: float) -> tuple[NDArray[np.float64], float]:
-    """Draw falling means with at least `gap` across borders, and the power of two that bounds them."""
+def _draw_means(
+    rng: np.random.Generator, clusters: Sequence[int], gap: float
+) -> tuple[NDArray[np.float64], float]:
+    """Draw falling means with at least `gap` across borders, and the power of two that bounds
+    them."""
     steps: list[float] = []
     for size in clusters:
         inside = np.where(rng.random(size - 1) < 0.5, 0.0, rng.uniform(0.0, 0.3 * gap, size - 1))
@@ -203,11 +217,13 @@ def _draw_means(rng: np.random.Generator, clusters: Sequence[int], gap: float) -
     return top - below, span
 
 
-def _record(rng: np.random.Generator, kind: str, p: NDArray[np.float64], T: int) -> NDArray[np.float64]:
+def _record(
+    rng: np.random.Generator, kind: str, p: NDArray[np.float64], T: int
+) -> NDArray[np.float64]:
     """Draw T rewards in [0, 1] of mean p for each arm.
 
-    "bernoulli" gives 0 and 1, and many ties of empirical means; "eighths" multiples of 1/8, whose sums are
-    exact as well; "uniform" a continuous law around the mean, whose sums round.
+    "bernoulli" gives 0 and 1, and many ties of empirical means; "eighths" multiples of 1/8, whose
+    sums are exact as well; "uniform" a continuous law around the mean, whose sums round.
     """
     size = (len(p), T)
     if kind == "bernoulli":
@@ -241,9 +257,9 @@ def lucb_length(gap: float, N: int, delta: float) -> float:
     return n
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The two ways to run them
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def run_kernel(
@@ -269,7 +285,8 @@ def run_kernel(
     max_pulls : int, optional
         Replaces the instance's cap.
     variance_proxy : float, optional
-        What the law claims of its rewards; without one it claims nothing, and such certificates are void.
+        What the law claims of its rewards; without one it claims nothing, and such certificates are
+        void.
     bits : bool
         Replay rewards 0 and 1 as a law that also gives 64 pulls as one word, as Bernoulli arms do.
     block : Block, optional
@@ -280,15 +297,22 @@ def run_kernel(
     law: Any = Recorded(instance.rewards, instance.means).kernel_law()
     if bits:
         assert np.isin(instance.rewards, (0, 1)).all()
-        law = new_stack(RECORDING, law.mean, math.inf, prefix=law.prefix, available=law.prefix.shape[1] - 1)
+        law = new_stack(
+            RECORDING, law.mean, math.inf, prefix=law.prefix, available=law.prefix.shape[1] - 1
+        )
     if variance_proxy is not None:
         law = law._replace(variance_proxy=variance_proxy)
     cap = instance.max_pulls if max_pulls is None else max_pulls
     setting = Setting(
-        sizes=np.array(instance.clusters, np.int64), required=np.array(instance.required, np.int64),
-        cluster_of=instance.cluster_of, delta=instance.delta, skip_error=skip_error,
-        max_pulls=-1 if cap is None else cap, key=stream_key(instance.seed), strides=strides,
-    )  # fmt: skip
+        sizes=np.array(instance.clusters, np.int64),
+        required=np.array(instance.required, np.int64),
+        cluster_of=instance.cluster_of,
+        delta=instance.delta,
+        skip_error=skip_error,
+        max_pulls=-1 if cap is None else cap,
+        key=stream_key(instance.seed),
+        strides=strides,
+    )
     if block is None:
         block = new_block(1, sum(instance.required), instance.n_arms)
     with kept_apart() if bits else nullcontext():
@@ -301,9 +325,12 @@ def run_kernel(
     named = block.representatives[0].tolist()
     assert finished or set(named) == {-1}
     return Run(
-        int(block.pulls[0]), int(block.rounds[0]), tuple(named) if finished else (),
-        tuple(block.settled[0, 0].tolist()), finished,
-    )  # fmt: skip
+        int(block.pulls[0]),
+        int(block.rounds[0]),
+        tuple(named) if finished else (),
+        tuple(block.settled[0, 0].tolist()),
+        finished,
+    )
 
 
 @dataclass
@@ -317,7 +344,8 @@ class Story:
     seen : dict
         By round: pulls and empirical mean of each active arm, by arm.
     settled : dict
-        By arm: round, pulls of all arms, cluster (0 is the best), whether it became a representative, its pulls and mean.
+        By arm: round, pulls of all arms, cluster (0 is the best), whether it became a
+        representative, its pulls and mean.
     merges : list of (int, int)
         Round and cluster.
     """
@@ -328,14 +356,26 @@ class Story:
     merges: list[tuple[int, int]]
 
 
-def story_of_kernel(algorithm: Algorithm, instance: Instance, rounds: NDArray[np.int64], bits: bool = False) -> Story:
-    """Tell what a traced replay through the kernel says, with states at the given rounds or the first ones after them."""
-    problem = Problem(Recorded(instance.rewards, instance.means), instance.clusters, instance.required, strict=False)
-    block = new_block(1, sum(instance.required), instance.n_arms, new_history(rounds, instance.n_arms))
+def story_of_kernel(
+    algorithm: Algorithm, instance: Instance, rounds: NDArray[np.int64], bits: bool = False
+) -> Story:
+    """Tell what a traced replay through the kernel says, with states at the given rounds or the
+    first ones after them."""
+    problem = Problem(
+        Recorded(instance.rewards, instance.means),
+        instance.clusters,
+        instance.required,
+        strict=False,
+    )
+    block = new_block(
+        1, sum(instance.required), instance.n_arms, new_history(rounds, instance.n_arms)
+    )
     run = run_kernel(algorithm, instance, bits=bits, block=block)
     if run.ran_out_at:
         return Story(run, {}, {}, [])
-    experiment = Experiment(problem, algorithm, instance.delta, instance.seed, 0.0, instance.max_pulls)
+    experiment = Experiment(
+        problem, algorithm, instance.delta, instance.seed, 0.0, instance.max_pulls
+    )
     first = instance.replication
     told = read_trace(Result(experiment, ((first, first + 1),), *block[:5]), block, rounds)
     seen = {}
@@ -347,7 +387,14 @@ def story_of_kernel(algorithm: Algorithm, instance: Instance, rounds: NDArray[np
         if e.arm is None:
             merges.append((e.round, e.cluster - 1))
         else:
-            settled[e.arm] = (e.round, e.pulls, e.cluster - 1, e.representative, e.arm_pulls, e.mean)
+            settled[e.arm] = (
+                e.round,
+                e.pulls,
+                e.cluster - 1,
+                e.representative,
+                e.arm_pulls,
+                e.mean,
+            )
     return Story(run, seen, settled, merges)
 
 
@@ -359,7 +406,9 @@ def story_of_twin(algorithm: Algorithm, instance: Instance) -> Story:
     remove, outcome = naive._Run.remove, naive._Run.outcome
 
     def note(run: naive._Run) -> None:
-        seen[run.rounds] = {arm: (run.counts[arm], run.sums[arm] / run.counts[arm]) for arm in run.active}
+        seen[run.rounds] = {
+            arm: (run.counts[arm], run.sums[arm] / run.counts[arm]) for arm in run.active
+        }
 
     def note_settled(run: naive._Run, arm: int, i: int) -> None:
         settled[arm] = (run.rounds, sum(run.counts), i, not run.full(i), *seen[run.rounds][arm])
@@ -370,7 +419,9 @@ def story_of_twin(algorithm: Algorithm, instance: Instance) -> Story:
         merges.extend(ended.merges)
         return ended
 
-    def noted(cut: Callable[[naive._Run], list[list[int]]]) -> Callable[[naive._Run], list[list[int]]]:
+    def noted(
+        cut: Callable[[naive._Run], list[list[int]]],
+    ) -> Callable[[naive._Run], list[list[int]]]:
         def wrapper(run: naive._Run) -> list[list[int]]:
             note(run)
             return cut(run)
@@ -386,40 +437,61 @@ def story_of_twin(algorithm: Algorithm, instance: Instance) -> Story:
         return Story(run_twin(algorithm, instance), seen, settled, merges)
 
 
-def different_stories(instances: Iterable[Instance], algorithm: Algorithm, bits: bool = False) -> tuple[list[str], int]:
+def different_stories(
+    instances: Iterable[Instance], algorithm: Algorithm, bits: bool = False
+) -> tuple[list[str], int]:
     """Return what traced kernel and twin tell differently, and how many states were compared.
 
-    States are asked for at every round of every other instance, so that words are cut everywhere, else at one round in each octave.
+    States are asked for at every round of every other instance, so that words are cut everywhere,
+    else at one round in each octave.
     """
     found, states = [], 0
     for number, instance in enumerate(instances):
         try:
-            Problem(Recorded(instance.rewards, instance.means), instance.clusters, instance.required, strict=False)
+            Problem(
+                Recorded(instance.rewards, instance.means),
+                instance.clusters,
+                instance.required,
+                strict=False,
+            )
         except ValueError:
             continue  # a tie across a border, which no problem may have
         rounds = np.arange(1, 20_000) if number % 2 else 2 ** np.arange(40)
-        ours, theirs = story_of_kernel(algorithm, instance, rounds, bits), story_of_twin(algorithm, instance)
-        same = ours.run == theirs.run and (bool(ours.run.ran_out_at) or (ours.settled == theirs.settled and ours.merges == theirs.merges))
+        ours, theirs = (
+            story_of_kernel(algorithm, instance, rounds, bits),
+            story_of_twin(algorithm, instance),
+        )
+        same = ours.run == theirs.run and (
+            bool(ours.run.ran_out_at)
+            or (ours.settled == theirs.settled and ours.merges == theirs.merges)
+        )
         for R, state in ours.seen.items():
             same = same and state == theirs.seen.get(R)
         states += len(ours.seen)
         if not same:
-            found.append(f"instance {number} of {algorithm}, c={instance.clusters} r={instance.required}:\n  {ours}\n  {theirs}")
+            found.append(
+                f"instance {number} of {algorithm}, c={instance.clusters} "
+                f"r={instance.required}:\n  {ours}\n  {theirs}"
+            )
     return found, states
 
 
 def run_known(algorithm: Algorithm, instance: Instance, bits: bool = False) -> Run:
-    """Replay with the budget that `simulate` grants, the law vouching for its means and variance proxy."""
+    """Replay with the budget that `simulate` grants, the law vouching for its means and variance
+    proxy."""
     proxy = instance.variance_proxy
     return run_kernel(algorithm, instance, DEFAULT_SKIP_ERROR, variance_proxy=proxy, bits=bits)
 
 
 def run_twin(algorithm: Algorithm, instance: Instance, width: float = 1.0, **changes: Any) -> Run:
-    """Replay an instance through the literal twin; `width` and `changes` (see `twin`) make it a wrong one."""
+    """Replay an instance through the literal twin; `width` and `changes` (see `twin`) make it a
+    wrong one."""
     pull = naive.replay(instance.rewards.tolist())
     options = {"order": opening_order(instance), "max_pulls": instance.max_pulls} | changes
     try:
-        outcome = twin(algorithm, pull, instance.clusters, instance.required, instance.delta, width, **options)
+        outcome = twin(
+            algorithm, pull, instance.clusters, instance.required, instance.delta, width, **options
+        )
     except naive.RanOut as ran_out:
         return Run(ran_out_at=ran_out.pull_number)
     settled = tuple(outcome.settled.get(arm, 0) for arm in range(instance.n_arms))
@@ -451,15 +523,25 @@ def twin(
     N = sum(clusters)
     options = vars(algorithm) | options  # the fields of a dataclass
     if width != 1.0:
-        return _twin_of_another_width(algorithm, width, pull, N, clusters, required, delta, **options)
+        return _twin_of_another_width(
+            algorithm, width, pull, N, clusters, required, delta, **options
+        )
     return TWINS[type(algorithm)](pull, N, clusters, required, delta, **options)
 
 
 def _twin_of_another_width(
-    algorithm: Algorithm, factor: float, pull: naive.Pull, N: int, clusters: Sequence[int],
-    required: Sequence[int], delta: float, *, order: Sequence[int], merging: bool,
+    algorithm: Algorithm,
+    factor: float,
+    pull: naive.Pull,
+    N: int,
+    clusters: Sequence[int],
+    required: Sequence[int],
+    delta: float,
+    *,
+    order: Sequence[int],
+    merging: bool,
     max_pulls: int | None = None,
-) -> naive.Outcome:  # fmt: skip
+) -> naive.Outcome:
     """Run the twin's round-robin loop with every width multiplied by a factor."""
     halving = {Vanilla: False, Butterscotch: True}[type(algorithm)]
 
@@ -478,12 +560,14 @@ def _twin_of_another_width(
 
 
 def roomy_key(seed: int) -> NDArray[np.uint64]:
-    """Return a seed's key with room behind it for the generators of one stream at a time: `replication_stream(key, i, key[2:])`."""
+    """Return a seed's key with room behind it for the generators of one stream at a time:
+    `replication_stream(key, i, key[2:])`."""
     return np.concatenate([stream_key(seed), new_generators()])
 
 
 def opening_order(instance: Instance) -> list[int]:
-    """Return the permutation with which the replication begins: of equals, earlier arms rank first."""
+    """Return the permutation with which the replication begins: of equals, earlier arms rank
+    first."""
     arms = np.empty(instance.n_arms, np.int64)
     _open(arms, roomy_key(instance.seed), instance.replication)
     return arms.tolist()
@@ -494,9 +578,9 @@ def _open(arms: NDArray[np.int64], key: NDArray[np.uint64], replication: int) ->
     return shuffle(arms, replication_stream(key, replication, key[2:]))
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Comparing
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def mismatches(instances: Iterable[Instance], one: Twin, other: Twin) -> list[str]:
@@ -506,17 +590,20 @@ def mismatches(instances: Iterable[Instance], one: Twin, other: Twin) -> list[st
         a, b = one(instance), other(instance)
         if a != b:
             task = f"c={instance.clusters} r={instance.required} delta={instance.delta} cap={instance.max_pulls}"
-            found.append(f"instance {number} ({task}, T={instance.rewards.shape[1]}):\n  {a}\n  {b}")
+            found.append(
+                f"instance {number} ({task}, T={instance.rewards.shape[1]}):\n  {a}\n  {b}"
+            )
     return found
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Fresh rewards
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def fresh(arms: Arms, rng: Random) -> naive.Pull:
-    """Return independent rewards of Bernoulli, Gaussian or Categorical arms, from the standard library."""
+    """Return independent rewards of Bernoulli, Gaussian or Categorical arms, from the standard
+    library."""
     means = arms.means.tolist()
     if isinstance(arms, Bernoulli):
         return naive.bernoulli(means, rng)
@@ -528,14 +615,23 @@ def fresh(arms: Arms, rng: Random) -> naive.Pull:
     return lambda arm: float(rng.choices(values, weights[arm])[0])
 
 
-def twin_pulls(algorithm: Algorithm, problem: Problem, delta: float, replications: int, seed: int, width: float = 1.0) -> NDArray[np.int64]:
+def twin_pulls(
+    algorithm: Algorithm,
+    problem: Problem,
+    delta: float,
+    replications: int,
+    seed: int,
+    width: float = 1.0,
+) -> NDArray[np.int64]:
     """Return the pulls of independent runs of the twin, (replications,); `width` as in `twin`."""
     rng = Random(seed)
     pull = fresh(problem.arms, rng)
     pulls = np.empty(replications, np.int64)
     for run in range(replications):
         order = rng.sample(range(problem.n_arms), problem.n_arms)
-        pulls[run] = twin(algorithm, pull, problem.clusters, problem.required, delta, width, order=order).pulls
+        pulls[run] = twin(
+            algorithm, pull, problem.clusters, problem.required, delta, width, order=order
+        ).pulls
     return pulls
 
 

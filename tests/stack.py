@@ -1,11 +1,15 @@
-"""The law of rewards that tests give to kernels: fixed, known to the twin as well, and of every kind that kernels tell apart.
+"""The law of rewards that tests give to kernels: fixed, known to the twin as well, and of every
+kind that kernels tell apart.
 
-Each arm of each replication has a stack of rewards: reward number j is a function of the replication's stream, the arm and j alone,
-hashed, never drawn; or it is that of a recording. So kernels run unmodified, by words or by sums, jumps by certificate included, in blocks
-of any size, and a twin can be run on the very same rewards. One law serves all tests, as kernels are compiled once a law.
+Each arm of each replication has a stack of rewards: reward number j is a function of the
+replication's stream, the arm and j alone, hashed, never drawn; or it is that of a recording. So
+kernels run unmodified, by words or by sums, jumps by certificate included, in blocks of any size,
+and a twin can be run on the very same rewards. One law serves all tests, as kernels are compiled
+once a law.
 
-Kinds: rewards 0 and 1 as words, or as sums alone; ten levels, of unit 1/10; a continuous law without bounds known, of dyadic fractions,
-whose sums are exact; a recording of rewards 0 and 1 that come as words.
+Kinds: rewards 0 and 1 as words, or as sums alone; ten levels, of unit 1/10; a continuous law
+without bounds known, of dyadic fractions, whose sums are exact; a recording of rewards 0 and 1 that
+come as words.
 """
 
 from __future__ import annotations
@@ -37,7 +41,11 @@ DIGITS = 10
 PLAIN, NOTE, ANEW = 0, 1, 2
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _0, _1, _27, _30, _31 = (np.uint64(v) for v in (0, 1, 27, 30, 31))
-_STEP, _ARM, _DIGIT = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1342543DE82EF95), np.uint64(0xA0761D6478BD642F)
+_STEP, _ARM, _DIGIT = (
+    np.uint64(0x9E3779B97F4A7C15),
+    np.uint64(0xD1342543DE82EF95),
+    np.uint64(0xA0761D6478BD642F),
+)
 _MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
@@ -47,16 +55,20 @@ class Stack(NamedTuple):
 
     kind: int
     digits: NDArray[np.uint64]  # (N,) p times 2^DIGITS; for kind REALS unused
-    cumulative: NDArray[np.uint64]  # (N, 10) for kind LEVELS: probabilities of at most level l, times 2^16
+    # (N, 10) for kind LEVELS: probabilities of at most level l, times 2^16
+    cumulative: NDArray[np.uint64]
     mean: NDArray[np.float64]  # (N,) in law units
     variance_proxy: float
     spread: float
     unit: float
     mode: int
-    calls: NDArray[np.int64]  # (C, 4) in mode NOTE: arm, first pull, pulls of each call, whether it is a word, which may be used in part
+    # (C, 4) in mode NOTE: arm, first pull, pulls of each call, whether it is a word, which may be
+    # used in part
+    calls: NDArray[np.int64]
     used: NDArray[np.int64]  # (C,) in mode ANEW: how many of them were used
     cursor: NDArray[np.int64]  # (1,) the number of the next call
-    course: NDArray[np.uint64]  # (2,) the replication last seen, and the state's count of calls that is to come back
+    # (2,) the replication last seen, and the state's count of calls that is to come back
+    course: NDArray[np.uint64]
     lost: NDArray[np.int64]  # (1,) how often another state came back than the last one given
     prefix: NDArray[np.float64]  # (N, T + 1) for kind RECORDING: sums of the first t rewards
     available: int  # pulls of an arm that there are
@@ -72,7 +84,8 @@ def _mix(z: np.uint64) -> np.uint64:
 
 @inlined
 def key_of(state: State) -> np.uint64:
-    """Return a number that tells replications apart: after the opening permutation nothing is drawn from the stream.
+    """Return a number that tells replications apart: after the opening permutation nothing is drawn
+    from the stream.
 
     The state's fourth word counts calls (`_passed_on`).
     """
@@ -81,7 +94,8 @@ def key_of(state: State) -> np.uint64:
 
 @inlined
 def _passed_on(law: Stack, state: State) -> State:
-    """Return the state after a call, and note whether the one before it is that of the last call: kernels may drop none."""
+    """Return the state after a call, and note whether the one before it is that of the last call:
+    kernels may drop none."""
     s0, s1, s2, count, generators = state
     if law.course[0] == s0 and law.course[1] != count:
         law.lost[0] += 1
@@ -89,12 +103,14 @@ def _passed_on(law: Stack, state: State) -> State:
     return s0, s1, s2, count + _1, generators
 
 
-# Below, functions that are called take few arrays: handing one on is seven words, and inlined code is compiled once a call.
+# Below, functions that are called take few arrays: handing one on is seven words, and inlined code
+# is compiled once a call.
 
 
 @compiled
 def _aligned_word(digits: np.uint64, key: np.uint64, arm: int, index: int) -> np.uint64:
-    """Return rewards 64 index .. 64 index + 63 of an arm as bits: from p's last binary digit to its first, or with random bits or and."""
+    """Return rewards 64 index .. 64 index + 63 of an arm as bits: from p's last binary digit to its
+    first, or with random bits or and."""
     if digits >> np.uint64(DIGITS):
         return _ALL
     start = key ^ _mix(np.uint64(arm) * _ARM + np.uint64(index) * _STEP)
@@ -130,16 +146,26 @@ def _sum_of_bits(digits: np.uint64, key: np.uint64, arm: int, pulls: int, k: int
     total, j, stop = 0, pulls, pulls + k
     while j < stop:
         size = min(stop - j, 64 - j % 64)
-        total += bits_set((_aligned_word(digits, key, arm, j // 64) >> np.uint64(j % 64)) & lanes(0, size))
+        total += bits_set(
+            (_aligned_word(digits, key, arm, j // 64) >> np.uint64(j % 64)) & lanes(0, size)
+        )
         j += size
     return total
 
 
 @compiled
 def _others_added(
-    total: float, kind: int, cumulative: NDArray[np.uint64], mean: float, key: np.uint64, arm: int, pulls: int, k: int
+    total: float,
+    kind: int,
+    cumulative: NDArray[np.uint64],
+    mean: float,
+    key: np.uint64,
+    arm: int,
+    pulls: int,
+    k: int,
 ) -> float:
-    """Return a sum with rewards pulls .. pulls + k - 1 of an arm added one by one, for kinds LEVELS and REALS."""
+    """Return a sum with rewards pulls .. pulls + k - 1 of an arm added one by one, for kinds LEVELS
+    and REALS."""
     for j in range(pulls, pulls + k):
         drawn = _mix(key ^ _mix(np.uint64(arm) * _ARM + np.uint64(j) * _STEP))
         if kind == LEVELS:
@@ -157,7 +183,8 @@ def _others_added(
 
 @inlined
 def reward(law: Stack, key: np.uint64, window: NDArray[np.uint64], arm: int, j: int) -> float:
-    """Return reward number j of an arm: what literal loops see; the window keeps the arm's word, and its number plus 1."""
+    """Return reward number j of an arm: what literal loops see; the window keeps the arm's word,
+    and its number plus 1."""
     if law.kind > BITS:
         return _others_added(0.0, law.kind, law.cumulative, law.mean[arm], key, arm, j, 1)
     number = np.uint64(j // 64 + 1)
@@ -175,7 +202,14 @@ def _added(law: Stack, total: float, key: np.uint64, arm: int, pulls: int, k: in
 
 @compiled
 def _noted(
-    mode: int, calls: NDArray[np.int64], used: NDArray[np.int64], cursor: NDArray[np.int64], arm: int, pulls: int, size: int, word: bool
+    mode: int,
+    calls: NDArray[np.int64],
+    used: NDArray[np.int64],
+    cursor: NDArray[np.int64],
+    arm: int,
+    pulls: int,
+    size: int,
+    word: bool,
 ) -> int:
     """Note a call; return how many of its rewards are to be those of the stack."""
     number = cursor[0]
@@ -196,7 +230,9 @@ def _one_pull(law: Stack, arm: int, total: float, pulls: int, state: State) -> t
 
 
 @implements(operations.more_pulls, Stack)
-def _more_pulls(law: Stack, arm: int, total: float, pulls: int, k: int, state: State) -> tuple[float, State]:
+def _more_pulls(
+    law: Stack, arm: int, total: float, pulls: int, k: int, state: State
+) -> tuple[float, State]:
     if law.mode != PLAIN:
         _noted(law.mode, law.calls, law.used, law.cursor, arm, pulls, k, False)
     if law.kind == RECORDING:
@@ -258,16 +294,26 @@ def new_stack(kind: int, means: NDArray[np.float64], variance_proxy: float, **ot
     """Return a law in mode PLAIN; arrays that its kind does not use are empty."""
     N = len(means)
     fields: dict[str, Any] = {
-        "digits": np.zeros(N, np.uint64), "cumulative": np.zeros((N, 10), np.uint64), "spread": 1.0, "unit": 1.0, "mode": PLAIN,
-        "calls": np.zeros((0, 4), np.int64), "used": np.zeros(0, np.int64), "cursor": np.zeros(1, np.int64),
-        "course": np.zeros(2, np.uint64), "lost": np.zeros(1, np.int64), "prefix": np.zeros((0, 0)), "available": 1 << 62,
-    }  # fmt: skip
+        "digits": np.zeros(N, np.uint64),
+        "cumulative": np.zeros((N, 10), np.uint64),
+        "spread": 1.0,
+        "unit": 1.0,
+        "mode": PLAIN,
+        "calls": np.zeros((0, 4), np.int64),
+        "used": np.zeros(0, np.int64),
+        "cursor": np.zeros(1, np.int64),
+        "course": np.zeros(2, np.uint64),
+        "lost": np.zeros(1, np.int64),
+        "prefix": np.zeros((0, 0)),
+        "available": 1 << 62,
+    }
     return Stack(kind=kind, mean=means, variance_proxy=variance_proxy, **(fields | others))
 
 
 @contextmanager
 def kept_apart() -> Iterator[None]:
-    """Mark kernels on the disk with the state of the tests' sources, of which the package's own digest knows nothing."""
+    """Mark kernels on the disk with the state of the tests' sources, of which the package's own
+    digest knows nothing."""
     files = [(one._cache._cache_file, one._cache._cache_file._stamp) for one in _drivers()]
     for one, stamp in files:
         one._stamp = (stamp, _sources_of_stacks())
@@ -282,13 +328,17 @@ def kept_apart() -> Iterator[None]:
 def _sources_of_stacks() -> str:
     """Return a digest of what a stack is compiled from."""
     here = Path(__file__).parent
-    return hashlib.sha256(b"".join((here / name).read_bytes() for name in ("stack.py", "literal.py"))).hexdigest()
+    return hashlib.sha256(
+        b"".join((here / name).read_bytes() for name in ("stack.py", "literal.py"))
+    ).hexdigest()
 
 
 @cache
 def _drivers() -> list[Any]:
     """Return what the package compiles with a disk cache."""
     modules = [module for name, module in sys.modules.items() if name.startswith("rai_sim.")]
-    found = {id(x): x for module in modules for x in vars(module).values() if isinstance(x, Dispatcher)}
+    found = {
+        id(x): x for module in modules for x in vars(module).values() if isinstance(x, Dispatcher)
+    }
     drivers: list[Any] = list(found.values())
     return [driver for driver in drivers if isinstance(driver._cache, KernelCache)]

@@ -1,9 +1,10 @@
 """Goodness-of-fit tests shared by the tests; they use NumPy and SciPy only, never the package.
 
-A comparison rejects at the nominal level `LEVEL` = 1e-8. Two bins are compared by the exact binomial test;
-with more, every bin expects at least 100 draws, and that far out the chi-square approximation may be off
-tenfold at the most. So a file of fewer than 1000 comparisons would, with fresh seeds, raise a false alarm
-with probability at most 1e-4; its seeds being fixed, it always passes or never.
+A comparison rejects at the nominal level `LEVEL` = 1e-8. Two bins are compared by the exact
+binomial test; with more, every bin expects at least 100 draws, and that far out the chi-square
+approximation may be off tenfold at the most. So a file of fewer than 1000 comparisons would, with
+fresh seeds, raise a false alarm with probability at most 1e-4; its seeds being fixed, it always
+passes or never.
 """
 
 from __future__ import annotations
@@ -67,12 +68,17 @@ def hypergeometric_law(population: int, successes: int, draws: int) -> Tabulated
     SciPy's own takes seconds and gigabytes at populations of 10^9 and more.
     """
     mean = draws / population * successes
-    sd = np.sqrt(mean * (1.0 - successes / population) * (population - draws) / max(population - 1, 1))
+    sd = np.sqrt(
+        mean * (1.0 - successes / population) * (population - draws) / max(population - 1, 1)
+    )
     first = max(0, draws + successes - population, int(mean - 12.0 * sd) - 60)
     last = min(draws, successes, int(mean + 12.0 * sd) + 60)
     x = np.arange(first, last, dtype=np.float64)
-    ratios = (successes - x) / (x + 1.0) * ((draws - x) / (population - successes - draws + x + 1.0))
-    logs = np.concatenate([[0.0], np.cumsum(np.log(ratios))])  # 1e-11 of rounding in a table of millions
+    ratios = (
+        (successes - x) / (x + 1.0) * ((draws - x) / (population - successes - draws + x + 1.0))
+    )
+    # 1e-11 of rounding in a table of millions
+    logs = np.concatenate([[0.0], np.cumsum(np.log(ratios))])
     return Tabulated(first, np.exp(logs - logs.max()))
 
 
@@ -86,7 +92,8 @@ def convolved_law(p: Floats, k: int) -> Tabulated:
 
 
 def masses(law: Law, edges: ArrayLike) -> Floats:
-    """Return the probabilities of (-inf, e_0], (e_0, e_1], .., (e_last, inf), accurate in both tails."""
+    """Return the probabilities of (-inf, e_0], (e_0, e_1], .., (e_last, inf), accurate in both
+    tails."""
     below = np.concatenate([[0.0], law.cdf(edges), [1.0]])
     above = np.concatenate([[1.0], law.sf(edges), [0.0]])
     differences: Floats = np.where(below[:-1] < 0.5, np.diff(below), -np.diff(above))
@@ -94,9 +101,11 @@ def masses(law: Law, edges: ArrayLike) -> Floats:
 
 
 def bin_edges(law: Law, size: int, most: int = 50, whole: bool = True) -> Floats:
-    """Return edges that cut the law into about `most` bins or fewer, each expecting at least 100 of `size`.
+    """Return edges that cut the law into about `most` bins or fewer, each expecting at least 100 of
+    `size`.
 
-    Where the law leaves one such bin only, bins that expect at least 10. `whole`: the law lives on integers.
+    Where the law leaves one such bin only, bins that expect at least 10. `whole`: the law lives on
+    integers.
     """
     wanted = np.concatenate([[100.0 / size], np.arange(1, most) / most, [1.0 - 100.0 / size]])
     quantiles = law.ppf(wanted)
@@ -121,7 +130,8 @@ def counts_in(edges: Floats, draws: ArrayLike) -> NDArray[np.int64]:
 
 
 def chi_square(counts: ArrayLike, probabilities: ArrayLike) -> float:
-    """Return the p-value of Pearson's test that counts come from given probabilities; for two, the exact."""
+    """Return the p-value of Pearson's test that counts come from given probabilities; for two, the
+    exact."""
     seen = np.asarray(counts, dtype=np.float64).ravel()
     p = np.asarray(probabilities, dtype=np.float64).ravel()
     assert seen.size == p.size >= 2
@@ -140,7 +150,8 @@ def fit(law: Law, draws: ArrayLike, most: int = 50, whole: bool = True) -> float
 
 
 def same_law(first: ArrayLike, second: ArrayLike, most: int = 50) -> float:
-    """Return the p-value of the test that two equally large, independent samples of integers share a law."""
+    """Return the p-value of the test that two equally large, independent samples of integers share
+    a law."""
     pooled = np.sort(np.concatenate([np.ravel(first), np.ravel(second)]))
     edges = np.unique(pooled[np.arange(1, most) * pooled.size // most])
     table = np.array([counts_in(edges, first), counts_in(edges, second)])

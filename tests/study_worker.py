@@ -1,8 +1,9 @@
 """A study for tests to run in processes of their own, in small blocks that are written often.
 
-The program reads lines of folder, replications, what to keep and seconds between parts. For each it forks a process that runs the study,
-so that not every run pays for imports, and prints "pid N"; the process prints "ready" when it is about to run and "done" at the end; the
-program prints "ended" when the process is no more.
+The program reads lines of folder, replications, what to keep and seconds between parts. For each it
+forks a process that runs the study, so that not every run pays for imports, and prints "pid N"; the
+process prints "ready" when it is about to run and "done" at the end; the program prints "ended"
+when the process is no more.
 """
 
 import os
@@ -30,7 +31,8 @@ def run(folder: str, replications: int, keep: str, patience: float) -> None:
         print("ready", flush=True)
         plain(this)
 
-    setattr(running.StudyRun, "run", announced)  # noqa: B010  # so that a reader of this program's output knows when
+    # so that a reader of this program's output knows when
+    setattr(running.StudyRun, "run", announced)  # noqa: B010
     study(replications, keep).run(folder)
     print("done", flush=True)
 

@@ -18,8 +18,16 @@ SIDE = np.uint64(128)
 #: Intrinsics, which type checkers take for their code generators.
 address_of: Any = vectors.address_of
 half_bounds, half_quotients = arm_vectors.half_bounds, arm_vectors.half_quotients
-add_in_lanes, next_bits, used_up = arm_vectors.add_in_lanes, arm_vectors.next_bits, arm_vectors.used_up
-least_in, greatest_in, least_gap = arm_vectors.least_in, arm_vectors.greatest_in, arm_vectors.least_gap
+add_in_lanes, next_bits, used_up = (
+    arm_vectors.add_in_lanes,
+    arm_vectors.next_bits,
+    arm_vectors.used_up,
+)
+least_in, greatest_in, least_gap = (
+    arm_vectors.least_in,
+    arm_vectors.greatest_in,
+    arm_vectors.least_gap,
+)
 lanes_at_most, lanes_at_least = arm_vectors.lanes_at_most, arm_vectors.lanes_at_least
 
 
@@ -45,7 +53,10 @@ def comparisons(rows: Values, members: Masks, limits: Values, lanes: Masks) -> N
     """Compare the members of each row with a limit."""
     for i in range(members.size):
         at = address_of(rows) + np.uint64(i) * SIDE
-        lanes[i, 0], lanes[i, 1] = lanes_at_most(at, members[i], limits[i]), lanes_at_least(at, members[i], limits[i])
+        lanes[i, 0], lanes[i, 1] = (
+            lanes_at_most(at, members[i], limits[i]),
+            lanes_at_least(at, members[i], limits[i]),
+        )
 
 
 @driver
@@ -73,7 +84,8 @@ def take_bits(words: Masks, members: Masks, taken: Masks, ended: Masks) -> None:
 
 
 def draw(seed: int, rows: int) -> tuple[Values, Masks, NDArray[np.bool_]]:
-    """Return rows of few different values and their members, as masks and as truth values; the first row has none, the second all."""
+    """Return rows of few different values and their members, as masks and as truth values; the
+    first row has none, the second all."""
     rng = np.random.default_rng(seed)
     among = rng.random((rows, 16)) < rng.random((rows, 1))
     among[0], among[1] = False, True
@@ -87,11 +99,15 @@ def as_masks(bits: NDArray[np.bool_]) -> Masks:
 
 
 def test_extremes() -> None:
-    """Least and greatest among the members, with every lane that attains it; infinite where there are none."""
+    """Least and greatest among the members, with every lane that attains it; infinite where there
+    are none."""
     rows, members, among = draw(1, 400)
     found, lanes = np.empty((400, 2)), np.empty((400, 2), np.uint64)
     extremes(rows, members, found, lanes)
-    least, greatest = np.where(among, rows, np.inf).min(axis=1), np.where(among, rows, -np.inf).max(axis=1)
+    least, greatest = (
+        np.where(among, rows, np.inf).min(axis=1),
+        np.where(among, rows, -np.inf).max(axis=1),
+    )
     assert np.array_equal(found, np.stack([least, greatest], axis=1))
     assert np.array_equal(lanes[:, 0], as_masks(among & (rows == least[:, None])))
     assert np.array_equal(lanes[:, 1], as_masks(among & (rows == greatest[:, None])))
@@ -147,10 +163,20 @@ def test_bits_until_the_mark() -> None:
     length = rng.integers(1, 64, 16)
     bits = rng.random((16, 64)) < 0.5
     words = np.array(
-        [sum(int(bits[x, j]) << j for j in range(length[x])) | 1 << int(length[x]) for x in range(16)], np.uint64
+        [
+            sum(int(bits[x, j]) << j for j in range(length[x])) | 1 << int(length[x])
+            for x in range(16)
+        ],
+        np.uint64,
     )
     among = rng.random((200, 16)) < 0.3
-    taken, ended, members, used, expected = np.empty(200, np.uint64), np.empty(200, np.uint64), [], np.zeros(16, np.int64), []
+    taken, ended, members, used, expected = (
+        np.empty(200, np.uint64),
+        np.empty(200, np.uint64),
+        [],
+        np.zeros(16, np.int64),
+        [],
+    )
     for row in among:
         row &= used < length
         members.append(row)

@@ -1,7 +1,8 @@
-"""Reward laws: what they refuse, what they promise to kernels, and the distributions of their pulls.
+"""Reward laws: what they refuse, what they promise to kernels, and the distributions of their
+pulls.
 
-False alarms: fewer than 100 statistical comparisons, each at the level of `statistics_checks`; with fresh
-seeds the whole file would raise one with probability at most 1e-5.
+False alarms: fewer than 100 statistical comparisons, each at the level of `statistics_checks`; with
+fresh seeds the whole file would raise one with probability at most 1e-5.
 """
 
 from __future__ import annotations
@@ -72,7 +73,9 @@ def draw_one_by_one(law: Any, arm: int, k: int, key: NDArray[np.uint64], out: Fl
 
 
 @driver
-def add_up(law: Any, arm: int, jumps: NDArray[np.int64], key: NDArray[np.uint64], out: Floats) -> None:
+def add_up(
+    law: Any, arm: int, jumps: NDArray[np.int64], key: NDArray[np.uint64], out: Floats
+) -> None:
     """Fill `out` with one running sum after each jump, a jump of 1 being a single pull."""
     state = replication_stream(key, 0, key[2:])
     total, pulls = 0.0, 0
@@ -141,7 +144,8 @@ def test_means_that_are_equal_on_paper_are_equal() -> None:
 
 
 def test_arguments_are_copied_and_frozen() -> None:
-    """Later changes of the caller's arrays do not reach the law, and the law's own cannot be made."""
+    """Later changes of the caller's arrays do not reach the law, and the law's own cannot be
+    made."""
     values, table = np.array([0.0, 1.0]), np.array([[0.5, 0.5]])
     arms = Categorical(values, table)
     values[0], table[0, 0] = 7.0, 7.0
@@ -182,17 +186,26 @@ def test_copies_are_equal_and_frozen(arms: Arms, duplicate: Copy) -> None:
 
 
 def test_identity_tells_laws_apart() -> None:
-    """Equal arguments make equal laws whatever their type; anything that changes the draws makes another."""
-    same = [Bernoulli([0.5, 0.0]), Bernoulli((0.5, -0.0)), Bernoulli(np.array([0.5, 0.0], dtype=np.float32))]
+    """Equal arguments make equal laws whatever their type; anything that changes the draws makes
+    another."""
+    same = [
+        Bernoulli([0.5, 0.0]),
+        Bernoulli((0.5, -0.0)),
+        Bernoulli(np.array([0.5, 0.0], dtype=np.float32)),
+    ]
     assert len(set(same)) == 1
     different: list[Arms] = [
         *EXAMPLES,
-        Bernoulli([0.5, 0.9, 0.1]), Bernoulli([0.9, 0.5]), Gaussian([0.9, 0.5, 0.1]),
-        Gaussian([0.9, -0.5], sd=0.5), Gaussian([-0.5, 0.9], sd=0.25),
+        Bernoulli([0.5, 0.9, 0.1]),
+        Bernoulli([0.9, 0.5]),
+        Gaussian([0.9, 0.5, 0.1]),
+        Gaussian([0.9, -0.5], sd=0.5),
+        Gaussian([-0.5, 0.9], sd=0.25),
         Categorical([0.0, 0.5, 0.9], [[0.2, 0.3, 0.5], [0.6, 0.2, 0.2]]),
         Categorical([0.0, 0.5, 1.0], [[0.2, 0.3, 0.5], [0.6, 0.1, 0.3]]),
-        Recorded([[1, 0, 1, 1], [0, 1, 0, 0]]), Recorded([[1, 0, 1], [0, 0, 1]]),
-    ]  # fmt: skip
+        Recorded([[1, 0, 1, 1], [0, 1, 0, 0]]),
+        Recorded([[1, 0, 1], [0, 0, 1]]),
+    ]
     assert len({arms.identity() for arms in different}) == len(different)
     assert len(set(different)) == len(different)
     assert Bernoulli([0.5]) != "Bernoulli([0.5])"
@@ -201,13 +214,20 @@ def test_identity_tells_laws_apart() -> None:
 def test_laws_are_known_by_name() -> None:
     """The registry that the command line offers."""
     assert {name: LAWS[name] for name in ("bernoulli", "gaussian", "categorical", "recorded")} == {
-        "bernoulli": Bernoulli, "gaussian": Gaussian, "categorical": Categorical, "recorded": Recorded,
-    }  # fmt: skip
+        "bernoulli": Bernoulli,
+        "gaussian": Gaussian,
+        "categorical": Categorical,
+        "recorded": Recorded,
+    }
 
 
 WRONG: list[tuple[Callable[[], Arms], type[Exception], list[str]]] = [
     (lambda: Bernoulli("0.5"), TypeError, ["means", "numbers", "'0.5'"]),
-    (lambda: Bernoulli(["0.5", "0.25"]), TypeError, ["means", "one-dimensional", "['0.5', '0.25']"]),
+    (
+        lambda: Bernoulli(["0.5", "0.25"]),
+        TypeError,
+        ["means", "one-dimensional", "['0.5', '0.25']"],
+    ),
     (lambda: Bernoulli([0.5, 1j]), TypeError, ["means", "numbers", "1j"]),
     (lambda: Bernoulli(np.array([1j])), TypeError, ["means", "numbers"]),
     (lambda: Bernoulli(cast(Any, {0.5})), TypeError, ["means", "numbers", "{0.5}"]),
@@ -222,42 +242,104 @@ WRONG: list[tuple[Callable[[], Arms], type[Exception], list[str]]] = [
     (lambda: Bernoulli([]), ValueError, ["means", "at least one entry", "(0,)"]),
     (lambda: Bernoulli(0.5), ValueError, ["means", "one-dimensional", "()"]),
     (lambda: Bernoulli([[0.5]]), ValueError, ["means", "one-dimensional", "(1, 1)"]),
-    (lambda: Bernoulli([0.5, math.nan]), ValueError, ["means[1] is nan", "finite", "remove or mend"]),
-    (lambda: Bernoulli([math.inf, 0.5]), ValueError, ["means[0] is inf", "finite", "remove or mend"]),
+    (
+        lambda: Bernoulli([0.5, math.nan]),
+        ValueError,
+        ["means[1] is nan", "finite", "remove or mend"],
+    ),
+    (
+        lambda: Bernoulli([math.inf, 0.5]),
+        ValueError,
+        ["means[0] is inf", "finite", "remove or mend"],
+    ),
     (lambda: Bernoulli([0.5, -0.25]), ValueError, ["means[1] is -0.25", "[0, 1]", "rescale"]),
     (lambda: Bernoulli([0.5, 0.5, 1.25]), ValueError, ["means[2] is 1.25", "[0, 1]", "rescale"]),
-    (lambda: Gaussian([0.0, -math.inf]), ValueError, ["means[1] is -inf", "finite", "remove or mend"]),
+    (
+        lambda: Gaussian([0.0, -math.inf]),
+        ValueError,
+        ["means[1] is -inf", "finite", "remove or mend"],
+    ),
     (lambda: Gaussian([10**400]), ValueError, ["means", "range of doubles", "remove or mend"]),
     (lambda: Gaussian([0.5], sd=0.0), ValueError, ["sd is 0.0", "positive finite", "at most 0.5"]),
     (lambda: Gaussian([0.5], sd=-1), ValueError, ["sd is -1", "positive finite", "at most 0.5"]),
-    (lambda: Gaussian([0.5], sd=math.nan), ValueError, ["sd is nan", "positive finite", "at most 0.5"]),
-    (lambda: Gaussian([0.5], sd=math.inf), ValueError, ["sd is inf", "positive finite", "at most 0.5"]),
-    (lambda: Gaussian([0.5], sd=10**400), ValueError, ["sd is 1000", "positive finite", "at most 0.5"]),
-    (lambda: Categorical([0, 1], [0.5, 0.5]), ValueError, ["probabilities", "two-dimensional", "(2,)"]),
-    (lambda: Categorical([0, 1], [[0.5, 0.5], [1.0]]), ValueError, ["probabilities", "differ in length"]),
-    (lambda: Categorical([0, 1], [[1.0]]), ValueError, ["1 columns", "2 entries", "one column a value"]),
-    (lambda: Categorical([0, 1, 0], [[0.5, 0.25, 0.25]]), ValueError,
-     ["values repeats", "[0.0, 1.0, 0.0]", "give each value once"]),
-    (lambda: Categorical([0, 1], [[0.5, 0.5], [1.5, -0.5]]), ValueError,
-     ["probabilities[1, 1] is -0.5", "negative"]),
-    (lambda: Categorical([0, 1], [[0.5, 0.5], [0.5, math.nan]]), ValueError,
-     ["probabilities[1, 1] is nan", "finite"]),
+    (
+        lambda: Gaussian([0.5], sd=math.nan),
+        ValueError,
+        ["sd is nan", "positive finite", "at most 0.5"],
+    ),
+    (
+        lambda: Gaussian([0.5], sd=math.inf),
+        ValueError,
+        ["sd is inf", "positive finite", "at most 0.5"],
+    ),
+    (
+        lambda: Gaussian([0.5], sd=10**400),
+        ValueError,
+        ["sd is 1000", "positive finite", "at most 0.5"],
+    ),
+    (
+        lambda: Categorical([0, 1], [0.5, 0.5]),
+        ValueError,
+        ["probabilities", "two-dimensional", "(2,)"],
+    ),
+    (
+        lambda: Categorical([0, 1], [[0.5, 0.5], [1.0]]),
+        ValueError,
+        ["probabilities", "differ in length"],
+    ),
+    (
+        lambda: Categorical([0, 1], [[1.0]]),
+        ValueError,
+        ["1 columns", "2 entries", "one column a value"],
+    ),
+    (
+        lambda: Categorical([0, 1, 0], [[0.5, 0.25, 0.25]]),
+        ValueError,
+        ["values repeats", "[0.0, 1.0, 0.0]", "give each value once"],
+    ),
+    (
+        lambda: Categorical([0, 1], [[0.5, 0.5], [1.5, -0.5]]),
+        ValueError,
+        ["probabilities[1, 1] is -0.5", "negative"],
+    ),
+    (
+        lambda: Categorical([0, 1], [[0.5, 0.5], [0.5, math.nan]]),
+        ValueError,
+        ["probabilities[1, 1] is nan", "finite"],
+    ),
     (lambda: Categorical([0, math.inf], [[0.5, 0.5]]), ValueError, ["values[1] is inf", "finite"]),
-    (lambda: Categorical([0, 1], [[0.5, 0.5], [0.5, 0.4]]), ValueError,
-     ["probabilities[1] sums to 0.9", "not 1", "divide the row"]),
-    (lambda: Categorical([0, 1], [[0.5, 0.500000002]]), ValueError, ["probabilities[0] sums to 1.000000002"]),
+    (
+        lambda: Categorical([0, 1], [[0.5, 0.5], [0.5, 0.4]]),
+        ValueError,
+        ["probabilities[1] sums to 0.9", "not 1", "divide the row"],
+    ),
+    (
+        lambda: Categorical([0, 1], [[0.5, 0.500000002]]),
+        ValueError,
+        ["probabilities[0] sums to 1.000000002"],
+    ),
     (lambda: Recorded([1.0, 0.0]), ValueError, ["rewards", "two-dimensional", "(2,)"]),
     (lambda: Recorded([[1.0, 0.0], [1.0]]), ValueError, ["rewards", "rows differ in length"]),
     (lambda: Recorded([[], []]), ValueError, ["rewards", "at least one entry", "(2, 0)"]),
-    (lambda: Recorded([[0.0, math.nan]]), ValueError, ["rewards[0, 1] is nan", "finite", "remove or mend"]),
+    (
+        lambda: Recorded([[0.0, math.nan]]),
+        ValueError,
+        ["rewards[0, 1] is nan", "finite", "remove or mend"],
+    ),
     (lambda: Recorded([[0.0], [1.0]], means=[0.5]), ValueError, ["means has 1 entries", "2 rows"]),
     (lambda: Recorded([[0.0]], means=[math.nan]), ValueError, ["means[0] is nan", "finite"]),
-    (lambda: Recorded([[1e308, 1e308]]), ValueError, ["rewards[0, 0] is 1e+308", "beyond 1e+50", "rescale"]),
-]  # fmt: skip
+    (
+        lambda: Recorded([[1e308, 1e308]]),
+        ValueError,
+        ["rewards[0, 0] is 1e+308", "beyond 1e+50", "rescale"],
+    ),
+]
 
 
 @pytest.mark.parametrize(("make", "error", "words"), WRONG)
-def test_refusals_name_argument_value_and_remedy(make: Callable[[], Arms], error: type[Exception], words: list[str]) -> None:
+def test_refusals_name_argument_value_and_remedy(
+    make: Callable[[], Arms], error: type[Exception], words: list[str]
+) -> None:
     """Each message holds all of its words."""
     with pytest.raises(error) as refusal:
         make()
@@ -291,7 +373,8 @@ def test_laws_know_whether_they_are_sub_gaussian(arms: Arms, flaw: str | None) -
 
 
 def test_probabilities_within_rounding_are_kept() -> None:
-    """A table that sums to 1 within 1e-9 is divided by its sum; a law's own table is not divided again."""
+    """A table that sums to 1 within 1e-9 is divided by its sum; a law's own table is not divided
+    again."""
     generator = np.random.default_rng(3)
     for levels in (2, 3, 7, 40):
         rough = np.round(generator.dirichlet(np.ones(levels), size=50), 9)
@@ -324,7 +407,9 @@ def test_probabilities_within_rounding_are_kept() -> None:
         ([1.1 - 1.0, 0.1 * 3, 0.0], 0.1, [1, 3, 0]),  # tenths but for rounding
     ],
 )
-def test_values_on_a_lattice_become_integers(values: list[float], unit: float, steps: list[int]) -> None:
+def test_values_on_a_lattice_become_integers(
+    values: list[float], unit: float, steps: list[int]
+) -> None:
     """A value is the short fraction that it is within rounding; sums are then exact."""
     law = Categorical(values, np.full((1, len(values)), 1.0 / len(values))).kernel_law()
     assert law.unit == unit
@@ -357,13 +442,20 @@ def test_each_arm_has_its_likeliest_levels_first() -> None:
     law = Categorical([0, 1, 2], [[0.2, 0.3, 0.5], [0.0, 1.0, 0.0], [0.5, 0.0, 0.5]]).kernel_law()
     assert law.steps.tolist() == [[2, 1, 0], [1, 0, 2], [0, 2, 1]]
     assert law.last.tolist() == [2, 0, 1]
-    assert law.conditional == pytest.approx(np.array([[0.5, 0.6, 1], [1, 1, 1], [0.5, 1, 1]]), rel=1e-15)
+    assert law.conditional == pytest.approx(
+        np.array([[0.5, 0.6, 1], [1, 1, 1], [0.5, 1, 1]]), rel=1e-15
+    )
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
-@given(st.lists(st.one_of(st.just(0.0), st.floats(1e-12, 1.0), st.just(1.0)), min_size=1, max_size=12).filter(any))
+@given(
+    st.lists(
+        st.one_of(st.just(0.0), st.floats(1e-12, 1.0), st.just(1.0)), min_size=1, max_size=12
+    ).filter(any)
+)
 def test_alias_tables_give_each_level_its_probability(weights: list[float]) -> None:
-    """The columns' shares of a level add up to its probability; so does the chain of conditional ones."""
+    """The columns' shares of a level add up to its probability; so does the chain of conditional
+    ones."""
     p = np.array(weights) / math.fsum(weights)
     arms = Categorical(range(p.size), [p])
     law = arms.kernel_law()
@@ -393,7 +485,8 @@ def test_alias_tables_give_each_level_its_probability(weights: list[float]) -> N
     ],
 )
 def test_facts_for_kernels(arms: Arms, facts: tuple[float, ...]) -> None:
-    """Pulls available, spread, mean of arm 1, unit, variance proxy; Python alone cannot call operations."""
+    """Pulls available, spread, mean of arm 1, unit, variance proxy; Python alone cannot call
+    operations."""
     law = arms.kernel_law()
     assert facts_of(law, 1) == pytest.approx(facts, rel=1e-12)
     with pytest.raises(TypeError, match=f"one_pull was given {type(law).__name__}"):
@@ -410,11 +503,14 @@ def quotients(centred: Floats, p: Floats, t: Floats) -> Floats:
 
 
 def supremum(values: Floats, p: Floats) -> float:
-    """Return the smallest variance proxy, to 1e-6, from a dense grid and its limit at 0, the variance."""
+    """Return the smallest variance proxy, to 1e-6, from a dense grid and its limit at 0, the
+    variance."""
     width = float(np.ptp(values[p > 0.0]))
     centred = values - p @ values
     t = np.geomspace(1e-2, 1e5, 8_000) / width
-    return max(float(p @ centred**2), *(float(quotients(centred, p, s * t).max()) for s in (1.0, -1.0)))
+    return max(
+        float(p @ centred**2), *(float(quotients(centred, p, s * t).max()) for s in (1.0, -1.0))
+    )
 
 
 def test_best_variance_proxy_of_random_laws() -> None:
@@ -422,7 +518,9 @@ def test_best_variance_proxy_of_random_laws() -> None:
     generator = np.random.default_rng(4)
     for i in range(60):
         levels = int(generator.integers(2, 8))
-        values = generator.uniform(-1.0, 3.0, levels) if i % 2 else np.arange(levels, dtype=np.float64)
+        values = (
+            generator.uniform(-1.0, 3.0, levels) if i % 2 else np.arange(levels, dtype=np.float64)
+        )
         p = generator.dirichlet(np.full(levels, (0.05, 0.5, 5.0)[i % 3]))
         p[p < 1e-300] = 0.0
         if np.count_nonzero(p) > 1:
@@ -434,7 +532,8 @@ def test_best_variance_proxy_of_random_laws() -> None:
 @pytest.mark.parametrize("rare", [1e-3, 1e-9, 1e-30, 1e-300, 5e-324])
 @pytest.mark.parametrize("scale", [1.0, 1e-100, 1e100])
 def test_best_variance_proxy_of_rare_extremes(rare: float, scale: float) -> None:
-    """Two possible levels, one ever so rare, in any unit: at most 2.2 % above Kearns and Saul's formula."""
+    """Two possible levels, one ever so rare, in any unit: at most 2.2 % above Kearns and Saul's
+    formula."""
     exact, most = kearns_saul(rare) * scale**2, 1.0 - rare
     for values, p in (
         ([0.0, 1.0], [most, rare]),
@@ -450,12 +549,16 @@ def test_best_variance_proxy_without_variance() -> None:
     assert 0.0 < best_variance_proxy(np.array([0.0, 1.0]), np.array([0.0, 1.0])) <= 1e-300
 
 
-@pytest.mark.parametrize("p", [1e-300, 1e-12, 1e-3, 0.1, 0.4, 0.499, 0.49995, 0.5, 0.50005, 0.7, 0.999, 1 - 1e-12])
+@pytest.mark.parametrize(
+    "p", [1e-300, 1e-12, 1e-3, 0.1, 0.4, 0.499, 0.49995, 0.5, 0.50005, 0.7, 0.999, 1 - 1e-12]
+)
 def test_kearns_saul_is_the_supremum(p: float) -> None:
     """Never below it, and within the 2e-8 by which the plateau around 1/2 lies above it."""
     levels, chances = np.array([-p, 1.0 - p]), np.array([1.0 - p, p])
     t = np.geomspace(3e-3, 1e5, 100_000)
-    largest = max(p * (1.0 - p), quotients(levels, chances, t).max(), quotients(levels, chances, -t).max())
+    largest = max(
+        p * (1.0 - p), quotients(levels, chances, t).max(), quotients(levels, chances, -t).max()
+    )
     assert largest * (1.0 - 1e-9) <= kearns_saul(p) <= min(0.25, largest * (1.0 + 1e-7))
 
 
@@ -489,9 +592,13 @@ def test_certain_bernoulli_arms(p: float) -> None:
         assert (sums(arms, 0, 3, 100, at_once=False) == p * 3).all()
 
 
-@pytest.mark.parametrize(("arms", "wordy"), [(Bernoulli([0.3, 0.85, 0.0]), True), (Bernoulli([0.3, 0.85, 1e-5, 1.0]), False)])
+@pytest.mark.parametrize(
+    ("arms", "wordy"),
+    [(Bernoulli([0.3, 0.85, 0.0]), True), (Bernoulli([0.3, 0.85, 1e-5, 1.0]), False)],
+)
 def test_bernoulli_sums(arms: Bernoulli, wordy: bool) -> None:
-    """Chi-square against binomials, by words where every mean allows them: 15 comparisons and 14 controls."""
+    """Chi-square against binomials, by words where every mean allows them: 15 comparisons and 14
+    controls."""
     assert arms.kernel_law().wordy == wordy
     for arm, k, at_once in [
         *product((0, 1), (1, 7, 64, 65, 1000), (True,)),
@@ -522,18 +629,26 @@ def test_gaussian_sums() -> None:
         draws = sums(arms, arm, k, at_once=at_once)
         edges = bin_edges(stats.norm(mean, sd), draws.size, whole=False)
         assert chi_square(counts_in(edges, draws), masses(stats.norm(mean, sd), edges)) > LEVEL
-        assert chi_square(counts_in(edges, draws), masses(stats.norm(mean + 0.05 * sd, sd), edges)) < LEVEL
+        assert (
+            chi_square(counts_in(edges, draws), masses(stats.norm(mean + 0.05 * sd, sd), edges))
+            < LEVEL
+        )
 
 
 STARS = Categorical(
     np.arange(6) / 5,
-    [[0.1, 0.0, 0.2, 0.3, 0.25, 0.15], [0.0, 0.9, 0.0, 0.0, 0.1, 0.0], [0.02, 0.03, 0.05, 0.1, 0.3, 0.5]],
+    [
+        [0.1, 0.0, 0.2, 0.3, 0.25, 0.15],
+        [0.0, 0.9, 0.0, 0.0, 0.1, 0.0],
+        [0.02, 0.03, 0.05, 0.1, 0.3, 0.5],
+    ],
 )
 
 
 @pytest.mark.parametrize("arm", [0, 1, 2])
 def test_categorical_sums(arm: int) -> None:
-    """Chi-square against convolutions, pull by pull for small k and by counts: 8 comparisons an arm.
+    """Chi-square against convolutions, pull by pull for small k and by counts: 8 comparisons an
+    arm.
 
     Negative control: three hundredths of the probability moved to another value.
     """
@@ -541,7 +656,16 @@ def test_categorical_sums(arm: int) -> None:
     off = p.copy()
     off[np.argmax(p)] -= 0.03
     off[5 - np.argmax(p)] += 0.03
-    cases = [(1, True), (2, True), (5, True), (40, True), (1000, True), (1, False), (8, False), (40, False)]
+    cases = [
+        (1, True),
+        (2, True),
+        (5, True),
+        (40, True),
+        (1000, True),
+        (1, False),
+        (8, False),
+        (40, False),
+    ]
     for k, at_once in cases:
         draws = sums(STARS, arm, k, at_once=at_once)
         edges = bin_edges(convolved_law(p, k), draws.size)
@@ -550,21 +674,26 @@ def test_categorical_sums(arm: int) -> None:
 
 
 def test_categorical_counts_agree_with_single_pulls() -> None:
-    """Two samples of sums of 40 pulls, by multinomial counts and pull by pull: one comparison a law.
+    """Two samples of sums of 40 pulls, by multinomial counts and pull by pull: one comparison a
+    law.
 
     Negative control: sums of 41 pulls.
     """
     off_lattice = Categorical([0.0, math.sqrt(0.5), 1.0], [[0.2, 0.3, 0.5]])
     assert off_lattice.kernel_law().unit == 1.0
     for arms in (STARS, off_lattice):
-        single, counted, longer = (np.round(sums(arms, 0, k, at_once=at_once), 9) for k, at_once in ((40, False), (40, True), (41, True)))
+        single, counted, longer = (
+            np.round(sums(arms, 0, k, at_once=at_once), 9)
+            for k, at_once in ((40, False), (40, True), (41, True))
+        )
         assert same_law(single, counted) > LEVEL
         assert same_law(single, longer) < LEVEL
 
 
 @pytest.mark.parametrize("k", [10**6, 10**9, 10**12])
 def test_categorical_sums_of_many_pulls(k: int) -> None:
-    """Mean, variance and, but for a skewness below 1e-3, a normal shape: three comparisons an arm."""
+    """Mean, variance and, but for a skewness below 1e-3, a normal shape: three comparisons an
+    arm."""
     law = STARS.kernel_law()
     for arm in (0, 2):
         p, steps = STARS.probabilities[arm], np.arange(6)
@@ -579,7 +708,8 @@ def test_categorical_sums_of_many_pulls(k: int) -> None:
 
 
 def test_categorical_sums_off_the_lattice() -> None:
-    """Three pulls of three irrational values: ten sums of multinomial probabilities; two comparisons."""
+    """Three pulls of three irrational values: ten sums of multinomial probabilities; two
+    comparisons."""
     values, p = np.array([0.0, 1 / math.e, 1.0]), np.array([0.5, 0.2, 0.3])
     arms = Categorical(values, [p])
     counts = [count for count in product(range(4), repeat=3) if sum(count) == 3]
@@ -617,7 +747,9 @@ def test_recorded_sums_are_cumulative_sums(jumps: list[int], seed: int) -> None:
     assert facts_of(arms.kernel_law(), 0)[0] == pulls
 
 
-@pytest.mark.parametrize("arms", [Bernoulli([0.4]), Categorical([0.0, 0.5, 1.0], [[0.2, 0.3, 0.5]])])
+@pytest.mark.parametrize(
+    "arms", [Bernoulli([0.4]), Categorical([0.0, 0.5, 1.0], [[0.2, 0.3, 0.5]])]
+)
 def test_sums_go_on_from_the_total(arms: Arms) -> None:
     """Jumps add whole law units to what there is, no more than the spread a pull."""
     jumps = np.array([1, 1, 5, 64, 1, 1000, 100_000, 1])

@@ -1,4 +1,5 @@
-"""The benchmark report: verdicts, tables, the choice of rows, the README's copy. Nothing slow is measured."""
+"""The benchmark report: verdicts, tables, the choice of rows, the README's copy. Nothing slow is
+measured."""
 
 import importlib.util
 import math
@@ -30,7 +31,9 @@ after"""
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
     """Return the script as a module."""
-    spec = importlib.util.spec_from_file_location("bench_report", ROOT / "scripts" / "bench_report.py")
+    spec = importlib.util.spec_from_file_location(
+        "bench_report", ROOT / "scripts" / "bench_report.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -55,7 +58,8 @@ def a_row(script: ModuleType, ratio: float, **changes: Any) -> Any:
 
 @pytest.fixture
 def measured(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
-    """Replace the rows by ones whose ratios this dictionary tells, and scaling's points by fixed ones."""
+    """Replace the rows by ones whose ratios this dictionary tells, and scaling's points by fixed
+    ones."""
     ratios = {"1": 25.0, "4": 12.0, "9": 10.0}
 
     def maker(number: str) -> Callable[[Any], Any]:
@@ -76,18 +80,24 @@ def readme(script: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     return path
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Rows
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("ratio", "verdict"), [(21, "aim"), (20, "aim"), (19.9, "must"), (10, "must"), (9.9, "below must")])
+@pytest.mark.parametrize(
+    ("ratio", "verdict"),
+    [(21, "aim"), (20, "aim"), (19.9, "must"), (10, "must"), (9.9, "below must")],
+)
 def test_verdict_where_high_is_good(script: ModuleType, ratio: float, verdict: str) -> None:
     """Levels are reached when they are met."""
     assert a_row(script, ratio).verdict == verdict
 
 
-@pytest.mark.parametrize(("ratio", "verdict"), [(4, "aim"), (5, "aim"), (5.1, "must"), (10, "must"), (10.1, "below must")])
+@pytest.mark.parametrize(
+    ("ratio", "verdict"),
+    [(4, "aim"), (5, "aim"), (5.1, "must"), (10, "must"), (10.1, "below must")],
+)
 def test_verdict_where_low_is_good(script: ModuleType, ratio: float, verdict: str) -> None:
     """The same the other way round."""
     assert a_row(script, ratio, aim=5.0, higher_is_better=False).verdict == verdict
@@ -109,20 +119,30 @@ def test_a_row_without_a_must_is_only_shown(script: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("changes", [{"aim": 9.0}, {"aim": 11.0, "higher_is_better": False}])
-def test_an_aim_easier_than_the_must_is_refused(script: ModuleType, changes: dict[str, Any]) -> None:
+def test_an_aim_easier_than_the_must_is_refused(
+    script: ModuleType, changes: dict[str, Any]
+) -> None:
     """A slip in the table would turn verdicts round."""
     with pytest.raises(ValueError, match=r"row 1: aim is (9|11)\.0 but must is 10\.0"):
         a_row(script, 1.0, **changes)
 
 
 def test_the_levels_of_the_rows(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Numbers, levels and directions as specified, seen without measuring: all measurements give NaN."""
+    """Numbers, levels and directions as specified, seen without measuring: all measurements give
+    NaN."""
     rows = script.rows
 
     def refuse(*_: Any, **__: Any) -> None:
         raise rows.NotMeasurableError("not now")
 
-    for name in ("package", "interleaved_processes", "in_fresh_process", "two_arms", "bare_kernel", "table"):
+    for name in (
+        "package",
+        "interleaved_processes",
+        "in_fresh_process",
+        "two_arms",
+        "bare_kernel",
+        "table",
+    ):
         monkeypatch.setattr(rows, name, refuse)
     found = [measure(rows.QUICK) for measure in rows.ROWS.values()]
     levels = {row.number: (row.must, row.aim, row.higher_is_better, row.unit) for row in found}
@@ -156,12 +176,16 @@ def test_sides_take_turns_after_a_warm_up(script: ModuleType) -> None:
     """A B for the warm-up, then a block of A, a block of B, and again."""
     order: list[str] = []
     sides = [lambda: order.append("A"), lambda: order.append("B")]
-    seconds = script.rows.interleaved(sides, script.Effort(repeats=3, block_seconds=1e-4, processes=0))
+    seconds = script.rows.interleaved(
+        sides, script.Effort(repeats=3, block_seconds=1e-4, processes=0)
+    )
     assert re.fullmatch(r"AB(A+B+){3}", "".join(order))
     assert all(0.0 < taken < 1e-3 for taken in seconds)
 
 
-def test_fresh_processes_are_timed_one_by_one(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fresh_processes_are_timed_one_by_one(
+    script: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each is a block: once for the warm-up, then as often as said, taking turns."""
     made: list[str] = []
     monkeypatch.setattr(script.rows, "in_fresh_process", made.append)
@@ -171,10 +195,13 @@ def test_fresh_processes_are_timed_one_by_one(script: ModuleType, monkeypatch: p
 
 
 def test_a_processes_failure_is_told(script: ModuleType) -> None:
-    """A fresh process gives what it prints; if it fails, the error says what it complained about."""
+    """A fresh process gives what it prints; if it fails, the error says what it complained
+    about."""
     assert script.rows.in_fresh_process("print(6 * 7)") == "42\n"
     with pytest.raises(RuntimeError, match=r"exit code 3: out of luck"):
-        script.rows.in_fresh_process("import sys; print('out of luck', file=sys.stderr); sys.exit(3)")
+        script.rows.in_fresh_process(
+            "import sys; print('out of luck', file=sys.stderr); sys.exit(3)"
+        )
 
 
 def test_the_problems_of_two_arms(script: ModuleType) -> None:
@@ -186,9 +213,9 @@ def test_the_problems_of_two_arms(script: ModuleType) -> None:
     assert problem.arms.probabilities.shape == (2, 10)
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Words
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -260,17 +287,23 @@ def test_the_rows_table(script: ModuleType) -> None:
 
 def test_the_scaling_table(script: ModuleType) -> None:
     """Time against pulls, and the extrapolation labelled as one."""
-    text = script.scaling_table([script.Point(1e-1, 9500.0, 1e-5), script.Point(1e-6, 3e14, 3e-4)], 6e7)
+    text = script.scaling_table(
+        [script.Point(1e-1, 9500.0, 1e-5), script.Point(1e-6, 3e14, 3e-4)], 6e7
+    )
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()]
     assert cells[0][-1] == "pull by pull, extrapolated from 6.00e7 pulls/s"
     assert cells[2] == ["1e-1", "9,500", "10 us", "9.50e8", "158 us"]
     assert cells[3] == ["1e-6", "3.00e14", "300 us", "1.00e18", "57.9 days"]
 
 
-def test_the_machine_line_names_no_machine(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_machine_line_names_no_machine(
+    script: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Processor, cores and versions, and nothing else: neither host nor folder."""
     for function in (platform.node, socket.gethostname):
-        monkeypatch.setattr(sys.modules[function.__module__], function.__name__, lambda: "name-of-the-host")
+        monkeypatch.setattr(
+            sys.modules[function.__module__], function.__name__, lambda: "name-of-the-host"
+        )
     line = script.machine()
     python, numpy = re.escape(platform.python_version()), re.escape(np.__version__)
     assert re.fullmatch(rf".+, \d+ cores?; Python {python}, numba [\w.+]+, numpy {numpy}", line)
@@ -278,22 +311,25 @@ def test_the_machine_line_names_no_machine(script: ModuleType, monkeypatch: pyte
     assert str(ROOT) not in line
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The README
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_only_what_stands_between_the_markers_changes(script: ModuleType, readme: Path) -> None:
     """The new text stands on lines of its own; a second time changes nothing more."""
     script.rewrite(readme, {"benchmarks": "| a |\n", "scaling": "| b |"})
     text = readme.read_text(encoding="utf-8")
-    assert text == README.replace("old table", "| a |").replace("begin --><!-- scaling", "begin -->\n| b |\n<!-- scaling")
+    assert text == README.replace("old table", "| a |").replace(
+        "begin --><!-- scaling", "begin -->\n| b |\n<!-- scaling"
+    )
     script.rewrite(readme, {"benchmarks": "| a |\n", "scaling": "| b |"})
     assert readme.read_text(encoding="utf-8") == text
 
 
 def test_line_ends_mode_and_links_stay(script: ModuleType, readme: Path) -> None:
-    """What surrounds the markers is kept byte for byte, the file's mode too, and a link stays a link."""
+    """What surrounds the markers is kept byte for byte, the file's mode too, and a link stays a
+    link."""
     readme.write_bytes(README.replace("\n", "\r\n").encode())
     readme.chmod(0o640)
     link = readme.with_name("link.md")
@@ -301,7 +337,9 @@ def test_line_ends_mode_and_links_stay(script: ModuleType, readme: Path) -> None
     script.rewrite(link, {"benchmarks": "new"})
     assert link.is_symlink()
     assert readme.read_bytes().startswith(b"# Title\r\n\r\n<!-- benchmarks:begin -->\nnew\n")
-    assert readme.read_bytes().endswith(b"between\r\n<!-- scaling:begin --><!-- scaling:end -->\r\nafter")
+    assert readme.read_bytes().endswith(
+        b"between\r\n<!-- scaling:begin --><!-- scaling:end -->\r\nafter"
+    )
     assert stat.S_IMODE(readme.stat().st_mode) == 0o640
 
 
@@ -318,8 +356,11 @@ def test_line_ends_mode_and_links_stay(script: ModuleType, readme: Path) -> None
         ),
     ],
 )
-def test_without_its_markers_the_readme_is_left_alone(script: ModuleType, readme: Path, old: str, new: str, message: str) -> None:
-    """Missing, doubled or exchanged markers: an error, the file unchanged, nothing left beside it."""
+def test_without_its_markers_the_readme_is_left_alone(
+    script: ModuleType, readme: Path, old: str, new: str, message: str
+) -> None:
+    """Missing, doubled or exchanged markers: an error, the file unchanged, nothing left beside
+    it."""
     readme.write_text(README.replace(old, new), encoding="utf-8")
     with pytest.raises(ValueError, match=message):
         script.rewrite(readme, {"benchmarks": "new", "scaling": "new"})
@@ -327,8 +368,11 @@ def test_without_its_markers_the_readme_is_left_alone(script: ModuleType, readme
     assert list(readme.parent.iterdir()) == [readme]
 
 
-def test_a_failed_write_leaves_the_old_file(script: ModuleType, readme: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The new file takes the old one's place only when it is whole; until then it has another name."""
+def test_a_failed_write_leaves_the_old_file(
+    script: ModuleType, readme: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new file takes the old one's place only when it is whole; until then it has another
+    name."""
 
     def fail(descriptor: int) -> None:
         raise OSError("disk full")
@@ -340,9 +384,9 @@ def test_a_failed_write_leaves_the_old_file(script: ModuleType, readme: Path, mo
     assert list(readme.parent.iterdir()) == [readme]
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The command
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_rows_are_chosen_by_name(script: ModuleType, measured: dict[str, float]) -> None:
@@ -352,9 +396,15 @@ def test_rows_are_chosen_by_name(script: ModuleType, measured: dict[str, float])
     assert script.chosen("scaling") == ["scaling"]
 
 
-@pytest.mark.parametrize(("text", "word"), [("1,13", "13"), ("", "nothing"), (" , ", "nothing"), ("one", "one")])
+@pytest.mark.parametrize(
+    ("text", "word"), [("1,13", "13"), ("", "nothing"), (" , ", "nothing"), ("one", "one")]
+)
 def test_unknown_rows_are_refused(
-    script: ModuleType, measured: dict[str, float], capsys: pytest.CaptureFixture[str], text: str, word: str
+    script: ModuleType,
+    measured: dict[str, float],
+    capsys: pytest.CaptureFixture[str],
+    text: str,
+    word: str,
 ) -> None:
     """Exit code 2 and the names to choose among."""
     with pytest.raises(SystemExit) as stop:
@@ -363,7 +413,9 @@ def test_unknown_rows_are_refused(
     assert f"which holds {word}; choose among 1, 4, 9, scaling" in capsys.readouterr().err
 
 
-def test_a_report(script: ModuleType, measured: dict[str, float], readme: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report(
+    script: ModuleType, measured: dict[str, float], readme: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The chosen rows, the machine and how it was measured; the README stays as it is."""
     assert script.main(["--rows", "4,1"]) == 0
     text = capsys.readouterr().out
@@ -379,7 +431,8 @@ def test_a_row_below_its_must_fails_the_report(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Exit code 1 and the rows' names; one that was not measured, or is only shown, fails nothing."""
+    """Exit code 1 and the rows' names; one that was not measured, or is only shown, fails
+    nothing."""
     measured["4"], measured["9"] = 9.9, math.nan
     shown = a_row(script, 0.1, number="1t", must=None, aim=None)
     monkeypatch.setitem(script.rows.ROWS, "1t", lambda effort: shown)
@@ -391,11 +444,14 @@ def test_a_row_below_its_must_fails_the_report(
 def test_the_readme_is_written_when_asked(
     script: ModuleType, measured: dict[str, float], readme: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Both tables stand between their markers, as they were printed, also if a row is below its must."""
+    """Both tables stand between their markers, as they were printed, also if a row is below its
+    must."""
     measured["1"] = 1.0
     assert script.main(["--quick", "--write"]) == 1
     text, printed = readme.read_text(encoding="utf-8"), capsys.readouterr().out
-    table = text.partition("<!-- benchmarks:begin -->\n")[2].partition("\n<!-- benchmarks:end -->")[0]
+    table = text.partition("<!-- benchmarks:begin -->\n")[2].partition("\n<!-- benchmarks:end -->")[
+        0
+    ]
     scaling = text.partition("<!-- scaling:begin -->\n")[2].partition("\n<!-- scaling:end -->")[0]
     assert f"{table}\n\n{scaling}\n" == printed
     assert "old table" not in text
@@ -404,7 +460,10 @@ def test_the_readme_is_written_when_asked(
 
 
 def test_missing_markers_end_the_report_before_it_measures(
-    script: ModuleType, readme: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    script: ModuleType,
+    readme: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Exit code 2 at once, not after minutes; the same without a README."""
 
@@ -434,14 +493,17 @@ def test_part_of_the_table_is_not_written(
     assert readme.read_text(encoding="utf-8") == README
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # What strides buy
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_strides_table(script: ModuleType) -> None:
     """A line a case: time with all, and times as long without each."""
-    found = [script.strides.Gain("two arms", 1.5e-5, [5.04, 1.0]), script.strides.Gain("ten", 2.5e-3, [0.99, 12.3])]
+    found = [
+        script.strides.Gain("two arms", 1.5e-5, [5.04, 1.0]),
+        script.strides.Gain("ten", 2.5e-3, [0.99, 12.3]),
+    ]
     assert script.strides_table(found, ["in step", "lanes"]).splitlines() == [
         "| case     | all    | without in step | without lanes |",
         "|----------|--------|-----------------|---------------|",
@@ -453,7 +515,8 @@ def test_strides_table(script: ModuleType) -> None:
 def test_strides_are_reported_for_both_algorithms(
     script: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Ten cases of LUCB and nine of Vanilla, each with all columns, and no row of the benchmarks."""
+    """Ten cases of LUCB and nine of Vanilla, each with all columns, and no row of the
+    benchmarks."""
     seen = []
 
     def gain(case: Any, columns: Any, effort: Any) -> Any:
@@ -464,24 +527,40 @@ def test_strides_are_reported_for_both_algorithms(
     monkeypatch.setattr(script.rows, "ROWS", {})
     assert script.main(["--strides", "--quick"]) == 0
     told = capsys.readouterr().out
-    assert [sum(name in algorithm for _, algorithm in seen) for name in ("LUCB", "Vanilla")] == [10, 9]
-    assert all(f"without {name}" in told for name in (*script.strides.LUCBS, *script.strides.VANILLAS))
+    assert [sum(name in algorithm for _, algorithm in seen) for name in ("LUCB", "Vanilla")] == [
+        10,
+        9,
+    ]
+    assert all(
+        f"without {name}" in told for name in (*script.strides.LUCBS, *script.strides.VANILLAS)
+    )
     assert all(f"| {name} " in told for name, _ in seen)
 
 
 @pytest.mark.parametrize("other", [["--write"], ["--rows", "1"]])
-def test_strides_are_reported_alone(script: ModuleType, other: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_strides_are_reported_alone(
+    script: ModuleType, other: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     """The README has no place for them."""
     with pytest.raises(SystemExit, match="2"):
         script.main(["--strides", *other])
-    assert "--strides: it prints tables of its own; leave --rows and --write out" in capsys.readouterr().err
+    assert (
+        "--strides: it prints tables of its own; leave --rows and --write out"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_gain_is_measured(script: ModuleType) -> None:
     """Round robin without words, on three arms: a number a column, above zero."""
-    case = script.strides.Case("three", lambda: script.strides.rai.best_arm(script.strides.rai.Bernoulli([0.9, 0.5, 0.1])), 5)
+    case = script.strides.Case(
+        "three",
+        lambda: script.strides.rai.best_arm(script.strides.rai.Bernoulli([0.9, 0.5, 0.1])),
+        5,
+    )
     case = case._replace(algorithm=script.strides.rai.Vanilla())
-    found = script.strides.gain(case, list(script.strides.VANILLAS.values()), script.rows.Effort(1, 0.0, 1))
+    found = script.strides.gain(
+        case, list(script.strides.VANILLAS.values()), script.rows.Effort(1, 0.0, 1)
+    )
     assert found.case == "three"
     assert found.seconds > 0.0
     assert len(found.without) == 3

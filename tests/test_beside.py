@@ -1,4 +1,5 @@
-"""Kernels of several algorithms, compiled side by side: what a run prints, and what becomes of a helper that fails."""
+"""Kernels of several algorithms, compiled side by side: what a run prints, and what becomes of a
+helper that fails."""
 
 from __future__ import annotations
 
@@ -26,14 +27,24 @@ EXPERIMENTS = [VANILLA, replace(VANILLA, algorithm=rai.Vanilla(merging=False)), 
 
 
 def test_a_first_run_compiles_in_two_processes(tmp_path: Path) -> None:
-    """With an empty cache: the numbers are those of any run, and each kernel is compiled once and kept.
+    """With an empty cache: the numbers are those of any run, and each kernel is compiled once and
+    kept.
 
     Another package of this name in the current folder is not mistaken for ours.
     """
     (tmp_path / "rai_sim").mkdir()
     (tmp_path / "rai_sim" / "__init__.py").write_text("raise SystemExit(1)\n")
     words = ["-P", "-m", "rai_sim", "run", "--replications", "20", "--algorithm", "vanilla"]
-    words += ["--algorithm", "butterscotch", "--means", "0.9,0.1", "--clusters", "1,1", "--required", "1,0"]
+    words += [
+        "--algorithm",
+        "butterscotch",
+        "--means",
+        "0.9,0.1",
+        "--clusters",
+        "1,1",
+        "--required",
+        "1,0",
+    ]
     home = str(Path(rai.__file__).parents[1])
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": home}
     if usable_cores() < 2:
@@ -41,7 +52,13 @@ def test_a_first_run_compiles_in_two_processes(tmp_path: Path) -> None:
     printed = []
     for _ in range(2):
         done = subprocess.run(
-            [sys.executable, *words], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=280
+            [sys.executable, *words],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=280,
         )
         assert "compiling Butterscotch for Bernoulli arms (once; kept" not in done.stderr
         rows = [line for line in done.stdout.splitlines() if line.startswith(("Vanilla", "Butter"))]
@@ -76,7 +93,10 @@ def following(monkeypatch: pytest.MonkeyPatch, program: str) -> Helper:
     start = subprocess.Popen
 
     def other(_words: list[str], **options: Any) -> subprocess.Popen[bytes]:
-        return start([sys.executable, "-c", f"import sys, time; sys.stdin.buffer.read(); {program}"], **options)
+        return start(
+            [sys.executable, "-c", f"import sys, time; sys.stdin.buffer.read(); {program}"],
+            **options,
+        )
 
     monkeypatch.setattr(subprocess, "Popen", other)
     helper = Helper([BUTTERSCOTCH])
@@ -95,7 +115,10 @@ def until(helper: Helper) -> None:
 
 def test_what_was_begun_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """The time counts as compilation's."""
-    helper = following(monkeypatch, "print('begun 0', flush=True); time.sleep(0.5); print('done 0', flush=True); time.sleep(60)")
+    helper = following(
+        monkeypatch,
+        "print('begun 0', flush=True); time.sleep(0.5); print('done 0', flush=True); time.sleep(60)",
+    )
     until(helper)
     before = compile_seconds()
     helper.wait(BUTTERSCOTCH)
@@ -105,7 +128,9 @@ def test_what_was_begun_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("program", ["sys.exit(1)", "print('begun 0', flush=True); sys.exit(1)"])
-def test_a_process_that_fails_keeps_nobody_waiting(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_fails_keeps_nobody_waiting(
+    program: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Before it began, or in the middle."""
     helper = following(monkeypatch, program)
     helper._done[rai.Butterscotch].wait(60)

@@ -22,7 +22,8 @@ ALL: list[Bound] = [bounds.lower, bounds.vanilla, bounds.butterscotch]
 
 
 def test_one_arm() -> None:
-    """N = 1: nothing to tell apart; one pull, or one round of 128 ln(pi^2 / 0.03) = 741.89 pulls."""
+    """N = 1: nothing to tell apart; one pull, or one round of 128 ln(pi^2 / 0.03) = 741.89
+    pulls."""
     problem = best_arm(Bernoulli([0.5]))
     assert bounds.lower(problem, 0.01) == 0.0
     assert bounds.vanilla(problem, 0.01) == 1.0
@@ -30,7 +31,8 @@ def test_one_arm() -> None:
 
 
 def test_one_cluster() -> None:
-    """m = 1: infinite gaps, so each of three arms contributes the limit; 384 ln(pi^2 / 0.1) = 1763.345."""
+    """m = 1: infinite gaps, so each of three arms contributes the limit; 384 ln(pi^2 / 0.1) =
+    1763.345."""
     problem = coarse_ranking(Bernoulli([0.5, 0.5, 0.25]), (3,))
     assert bounds.lower(problem, 0.1) == 0.0
     assert bounds.vanilla(problem, 0.1) == 3.0
@@ -52,21 +54,32 @@ def test_two_arms_half_apart() -> None:
 @pytest.mark.parametrize(
     ("gap", "rounds"),
     [
-        (0.25, 1), (math.nextafter(0.5, 0), 1), (0.3, 1), (math.nextafter(0.25, 0), 2), (0.125, 2),
-        (math.nextafter(0.125, 0), 3), (2.0**-20, 19), (0.75 * 2.0**-20, 20), (2.0**-100, 99),
+        (0.25, 1),
+        (math.nextafter(0.5, 0), 1),
+        (0.3, 1),
+        (math.nextafter(0.25, 0), 2),
+        (0.125, 2),
+        (math.nextafter(0.125, 0), 3),
+        (2.0**-20, 19),
+        (0.75 * 2.0**-20, 20),
+        (2.0**-100, 99),
     ],
-)  # fmt: skip
+)
 def test_the_rounds_of_theorem_3_step_exactly_at_powers_of_two(gap: float, rounds: int) -> None:
     """Two arms g < 1/2 apart: 2 x 32/g^2 ln(2 pi^2 / 0.3 R^2), R = ceil(log2(1 / (2 g)))."""
     expected = 64 / gap**2 * math.log(2 * math.pi**2 / 0.3 * rounds**2)
-    assert bounds.butterscotch(best_arm(Gaussian([gap, 0.0])), 0.1) == pytest.approx(expected, rel=1e-12)
+    assert bounds.butterscotch(best_arm(Gaussian([gap, 0.0])), 0.1) == pytest.approx(
+        expected, rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("gap", [0.5, 0.75, 1.0, 8.0, 1e200])
 def test_theorem_3_never_falls_below_one_round(gap: float) -> None:
-    """For g >= 1/2 the bound is the second term, 128 ln(2 pi^2 / 0.3) an arm, also where ln(R^2) > 0."""
+    """For g >= 1/2 the bound is the second term, 128 ln(2 pi^2 / 0.3) an arm, also where ln(R^2) >
+    0."""
     expected = 256 * math.log(2 * math.pi**2 / 0.3)
-    arms = unchecked(Gaussian([1.0, 0.0]), means=np.array([gap, 0.0]))  # 1e200 is more than a law accepts
+    # 1e200 is more than a law accepts
+    arms = unchecked(Gaussian([1.0, 0.0]), means=np.array([gap, 0.0]))
     assert bounds.butterscotch(best_arm(arms), 0.1) == pytest.approx(expected, rel=1e-12)
 
 
@@ -85,11 +98,15 @@ def twin(
     gaps: list[list[Fraction | float]] = []
     for begin, end in pairwise(starts):
         sides = [[means[begin - 1] - mu] if begin else [] for mu in means[begin:end]]
-        gaps.append([
-            min([*side, *([mu - means[end]] if end < n else [])], default=math.inf)
-            for side, mu in zip(sides, means[begin:end], strict=True)
-        ])  # fmt: skip
-    bottleneck = min(sorted(g, reverse=True)[r - 1] for g, r in zip(gaps, required, strict=True) if r)
+        gaps.append(
+            [
+                min([*side, *([mu - means[end]] if end < n else [])], default=math.inf)
+                for side, mu in zip(sides, means[begin:end], strict=True)
+            ]
+        )
+    bottleneck = min(
+        sorted(g, reverse=True)[r - 1] for g, r in zip(gaps, required, strict=True) if r
+    )
     log = math.log(n * math.pi**2 / (3 * delta))
     theorem_2 = theorem_3 = 0.0
     for gap in (max(g, bottleneck) for cluster in gaps for g in cluster):
@@ -106,13 +123,18 @@ def twin(
 @pytest.mark.parametrize(
     ("instance", "task", "expected"),
     [
-        ("mirrored", 1, (36.841, 39923, 41465)), ("mirrored", 2, (921.034, 324487, 343221)),
-        ("mirrored", 3, (57.565, 59540, 68291)), ("mirrored", 4, (921.034, 324487, 343221)),
-        ("mirrored", 5, (57.565, 59540, 68291)), ("printed", 1, (39.975, 43687, 52694)),
-        ("printed", 2, (1439.116, 643179, 662778)), ("printed", 3, (102.337, 98341, 109791)),
-        ("printed", 4, (1439.116, 643179, 662778)), ("printed", 5, (57.565, 63116, 73561)),
+        ("mirrored", 1, (36.841, 39923, 41465)),
+        ("mirrored", 2, (921.034, 324487, 343221)),
+        ("mirrored", 3, (57.565, 59540, 68291)),
+        ("mirrored", 4, (921.034, 324487, 343221)),
+        ("mirrored", 5, (57.565, 59540, 68291)),
+        ("printed", 1, (39.975, 43687, 52694)),
+        ("printed", 2, (1439.116, 643179, 662778)),
+        ("printed", 3, (102.337, 98341, 109791)),
+        ("printed", 4, (1439.116, 643179, 662778)),
+        ("printed", 5, (57.565, 63116, 73561)),
     ],
-)  # fmt: skip
+)
 def test_table_instances(instance: str, task: int, expected: tuple[float, float, float]) -> None:
     """The paper's ten arms at delta = 0.01 agree with the twin, whose gaps are exact."""
     problem = table_problem(task, instance)
@@ -129,7 +151,9 @@ def test_the_order_of_the_arms_does_not_matter() -> None:
     means = [0.9, 0.7, 0.65, 0.4, 0.1]
     shuffled = [means[i] for i in (3, 0, 4, 2, 1)]
     for bound in ALL:
-        values = [bound(Problem(Bernoulli(m), (1, 2, 2), (1, 1, 0)), 0.05) for m in (means, shuffled)]
+        values = [
+            bound(Problem(Bernoulli(m), (1, 2, 2), (1, 1, 0)), 0.05) for m in (means, shuffled)
+        ]
         assert values[0] == pytest.approx(values[1], rel=1e-14)
 
 
@@ -149,7 +173,8 @@ def test_extremes_overflow_to_infinity_without_a_warning() -> None:
 
 
 def test_runs_stay_below_the_bounds() -> None:
-    """Literal runs; each exceeds its bound with probability at most 1e-6: 50 runs, a false alarm below 5e-5.
+    """Literal runs; each exceeds its bound with probability at most 1e-6: 50 runs, a false alarm
+    below 5e-5.
 
     Butterscotch rounds t_R up, which is at most one pull an arm more.
     """

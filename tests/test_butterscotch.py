@@ -1,4 +1,5 @@
-"""Butterscotch against the literal twin: on recordings every number, on fresh rewards the mean of pulls."""
+"""Butterscotch against the literal twin: on recordings every number, on fresh rewards the mean of
+pulls."""
 
 import math
 from functools import partial
@@ -49,11 +50,16 @@ def test_a_trace_tells_what_the_twin_sees() -> None:
 
 @pytest.mark.parametrize("algorithm", MERGING, ids=str)
 def test_replay(algorithm: Butterscotch) -> None:
-    """200 runs each, with and without a budget, agree in pulls, rounds, outputs and settle rounds."""
+    """200 runs each, with and without a budget, agree in pulls, rounds, outputs and settle
+    rounds."""
     drawn = instances(1 + algorithm.merging, 200)
     twin = {id(instance): run_twin(algorithm, instance) for instance in drawn}
-    assert mismatches(drawn, partial(run_kernel, algorithm), lambda instance: twin[id(instance)]) == []
-    assert mismatches(drawn, partial(run_known, algorithm), lambda instance: twin[id(instance)]) == []
+    assert (
+        mismatches(drawn, partial(run_kernel, algorithm), lambda instance: twin[id(instance)]) == []
+    )
+    assert (
+        mismatches(drawn, partial(run_known, algorithm), lambda instance: twin[id(instance)]) == []
+    )
 
 
 @pytest.mark.boundscheck
@@ -73,15 +79,23 @@ def test_wrong_twins_are_noticed() -> None:
     assert len(mismatches(drawn, ours, partial(run_twin, Butterscotch(), width=0.9))) >= 10
     assert len(mismatches(drawn, ours, partial(run_twin, Butterscotch(merging=False)))) >= 2
     assert (
-        len(mismatches(drawn, ours, lambda i: run_twin(Butterscotch(), i, order=opening_order(i)[::-1]))) >= 2
+        len(
+            mismatches(
+                drawn, ours, lambda i: run_twin(Butterscotch(), i, order=opening_order(i)[::-1])
+            )
+        )
+        >= 2
     )
 
 
-@pytest.mark.parametrize(("gap", "rounds"), [(1.0, 1), (0.1875, 1), (0.125, 2), (0.09375, 2), (0.0625, 3)])
+@pytest.mark.parametrize(
+    ("gap", "rounds"), [(1.0, 1), (0.1875, 1), (0.125, 2), (0.09375, 2), (0.0625, 3)]
+)
 def test_constant_arms_stop_in_the_first_round_whose_width_is_below_their_gap(
     gap: float, rounds: int
 ) -> None:
-    """w_R = 2^-(R+2), strictly: a gap of exactly 1/8 takes a second round. Both arms have t_R pulls then."""
+    """w_R = 2^-(R+2), strictly: a gap of exactly 1/8 takes a second round. Both arms have t_R pulls
+    then."""
     t = math.ceil(2.0 ** (2 * rounds + 5) * math.log(math.pi**2 * rounds**2 * 2 / 0.3))
     problem = best_arm(Recorded(np.repeat([[0.0], [gap]], t, axis=1)))
     result = simulate(problem, Butterscotch(), delta=0.1, replications=3, seed=1)
@@ -106,7 +120,8 @@ CHEAP = [
 
 @pytest.mark.parametrize(("algorithm", "problem"), CHEAP)
 def test_mean_pulls_agree_with_the_twin(algorithm: Butterscotch, problem: Problem) -> None:
-    """Within 4 standard errors; false alarms 6.4e-5 an instance, 6.4e-4 over the ten of all algorithms."""
+    """Within 4 standard errors; false alarms 6.4e-5 an instance, 6.4e-4 over the ten of all
+    algorithms."""
     ours = simulate(problem, algorithm, delta=0.3, replications=20_000, seed=12).pulls
     assert standard_errors_apart(ours, twin_pulls(algorithm, problem, 0.3, 300, 12)) < 4
 

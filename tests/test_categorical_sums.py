@@ -1,6 +1,7 @@
 """Sums of categorical pulls by tables: against exact convolutions, and against multinomial counts.
 
-False alarms: fewer than 60 comparisons at the level of `statistics_checks`, 1e-8 each; the seeds are fixed.
+False alarms: fewer than 60 comparisons at the level of `statistics_checks`, 1e-8 each; the seeds
+are fixed.
 """
 
 from __future__ import annotations
@@ -26,7 +27,11 @@ by_tables, by_counts = categorical._by_tables, categorical._by_counts
 
 TEN = Categorical(
     np.linspace(0.1, 1.0, 10),
-    [[0.1] * 10, [0.3, 0.1, 0.02, 0.2, 0.05, 0.03, 0.2, 0.04, 0.05, 0.01], [0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0]],
+    [
+        [0.1] * 10,
+        [0.3, 0.1, 0.02, 0.2, 0.05, 0.03, 0.2, 0.04, 0.05, 0.01],
+        [0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0],
+    ],
 )
 GAPPED = Categorical([0.0, 0.1, 1.0], [[0.5, 0.3, 0.2], [0.0, 1.0, 0.0]])
 
@@ -40,7 +45,9 @@ def draw(law: Any, way: int, arm: int, k: int, key: NDArray[np.uint64], out: Flo
         if way == 0:
             out[i], state = more_pulls(law, arm, 0.0, 0, k, state)
         elif way == 1:
-            out[i], state = by_tables(law.memory, block + 2 + 4 * law.n_levels, law.n_tables - 1, 0.0, k, state)
+            out[i], state = by_tables(
+                law.memory, block + 2 + 4 * law.n_levels, law.n_tables - 1, 0.0, k, state
+            )
         else:
             out[i], state = by_counts(law.memory, block + 2, 0.0, k, state)
 
@@ -87,7 +94,8 @@ def test_tables_against_counts(arm: int, k: int) -> None:
 
 
 def test_masses_that_the_tables_stand_for() -> None:
-    """Every table of up to 2^8 pulls, added up column by column, has the exact masses to 1e-13, in the tails absolutely."""
+    """Every table of up to 2^8 pulls, added up column by column, has the exact masses to 1e-13, in
+    the tails absolutely."""
     arms = Categorical(TEN.values, TEN.probabilities[1:2])
     steps = categorical._lattice(arms.values)[2]
     plan, cells = categorical.sum_tables(steps, arms.probabilities)
@@ -95,7 +103,10 @@ def test_masses_that_the_tables_stand_for() -> None:
     exact = masses_of(arms, 0)
     for start, digits, first in plan[0, :9].astype(np.int64):
         size = 1 << digits
-        share, other = cells[start : start + 2 * size : 2], cells[start + 1 : start + 2 * size : 2].astype(np.int64)
+        share, other = (
+            cells[start : start + 2 * size : 2],
+            cells[start + 1 : start + 2 * size : 2].astype(np.int64),
+        )
         mass = (share + np.bincount(other, weights=1.0 - share, minlength=size)) / size
         wanted = np.concatenate([exact[first : first + size], np.zeros(size)])[:size]
         assert mass == pytest.approx(wanted, rel=1e-12, abs=1e-17)
@@ -112,18 +123,24 @@ def test_a_table_that_is_off_is_noticed() -> None:
 
 
 def test_where_there_are_no_tables() -> None:
-    """Values off a lattice or far apart, and many arms, go without; memory stays below two megabytes."""
+    """Values off a lattice or far apart, and many arms, go without; memory stays below two
+    megabytes."""
     assert Categorical([0.0, 0.5**0.5, 1.0], [[0.2, 0.3, 0.5]]).kernel_law().n_tables == 0
     assert Categorical([0.0, 0.0001, 1.0], [[0.2, 0.3, 0.5]]).kernel_law().n_tables == 0
-    many = Categorical(TEN.values, np.random.default_rng(1).dirichlet(np.ones(10), 20_000)).kernel_law()
+    many = Categorical(
+        TEN.values, np.random.default_rng(1).dirichlet(np.ones(10), 20_000)
+    ).kernel_law()
     assert many.n_tables == 0
-    fifty = Categorical(TEN.values, np.random.default_rng(1).dirichlet(np.ones(10), 50)).kernel_law()
+    fifty = Categorical(
+        TEN.values, np.random.default_rng(1).dirichlet(np.ones(10), 50)
+    ).kernel_law()
     assert fifty.n_tables > 4
     assert fifty.memory.nbytes < 2.2e6
 
 
 def test_handy_numbers() -> None:
-    """More than 4/5 k and at most k, with at most three binary digits 1; all of k without tables."""
+    """More than 4/5 k and at most k, with at most three binary digits 1; all of k without
+    tables."""
     law, bare = TEN.kernel_law(), Categorical([0.0, 0.5**0.5, 1.0], [[0.2, 0.3, 0.5]]).kernel_law()
     for k in [*range(1, 300), 12_345_678, 2**61 + 5]:
         convenient = handy_number(law, k)

@@ -1,4 +1,5 @@
-"""Every refusal of a problem or a delta: its type, and that its message names argument, value and remedy."""
+"""Every refusal of a problem or a delta: its type, and that its message names argument, value and
+remedy."""
 
 import math
 from fractions import Fraction
@@ -32,17 +33,24 @@ def test_laws_without_guarantee_need_strict_false(arms: Arms, flaw: str) -> None
     assert flaw in str(refusal.value)
     assert "strict=False" in str(refusal.value)
     for problem in (
-        Problem(arms, (1, 2), (1, 0), strict=False), p.best_arm(arms, strict=False),
-        p.one_of_top(arms, 2, strict=False), p.top(arms, 2, strict=False),
-        p.m_of_top(arms, 1, 2, strict=False), p.coarse_ranking(arms, (1, 2), strict=False),
+        Problem(arms, (1, 2), (1, 0), strict=False),
+        p.best_arm(arms, strict=False),
+        p.one_of_top(arms, 2, strict=False),
+        p.top(arms, 2, strict=False),
+        p.m_of_top(arms, 1, 2, strict=False),
+        p.coarse_ranking(arms, (1, 2), strict=False),
         p.full_ranking(arms, strict=False),
-    ):  # fmt: skip
+    ):
         assert not problem.strict
 
 
 #: Constructor or function, its arguments, and what the message must hold: argument, value, remedy.
 WRONG_TYPES: list[tuple[str, tuple[Any, ...], list[str]]] = [
-    ("Problem", ([0.5, 0.25], (1, 1), (1, 0)), ["arms is [0.5, 0.25]", "wrap them: rai.Bernoulli([...])"]),
+    (
+        "Problem",
+        ([0.5, 0.25], (1, 1), (1, 0)),
+        ["arms is [0.5, 0.25]", "wrap them: rai.Bernoulli([...])"],
+    ),
     ("best_arm", (np.array([0.5]),), ["arms is array([0.5])", "wrap them: rai.Bernoulli([...])"]),
     ("full_ranking", (None,), ["arms is None", "wrap them"]),
     ("top", ((0.5, 0.25), 1), ["arms is (0.5, 0.25)", "wrap them"]),
@@ -55,7 +63,11 @@ WRONG_TYPES: list[tuple[str, tuple[Any, ...], list[str]]] = [
     ("Problem", (THREE, np.array([1.0, 2.0]), (1, 0)), ["clusters[0] is 1.0", "give integers"]),
     ("Problem", (THREE, np.array([[1, 2]]), (1, 0)), ["clusters[0] is [1, 2]", "give integers"]),
     ("Problem", (THREE, (True, 2), (1, 0)), ["clusters[0] is True", "bool", "give integers"]),
-    ("Problem", (THREE, (np.bool_(True), 2), (1, 0)), ["clusters[0] is", "True", "bool", "give integers"]),
+    (
+        "Problem",
+        (THREE, (np.bool_(True), 2), (1, 0)),
+        ["clusters[0] is", "True", "bool", "give integers"],
+    ),
     ("Problem", (THREE, (1, 2), 1), ["required is 1", "sequence"]),
     ("Problem", (THREE, (1, 2), (1, HALF)), ["required[1] is Fraction(1, 2)", "give integers"]),
     ("Problem", (THREE, (1, 2), (True, False)), ["required[0] is True", "give integers"]),
@@ -77,15 +89,45 @@ WRONG_VALUES: list[tuple[str, tuple[Any, ...], list[str]]] = [
     ("Problem", (THREE, (1, 1), (1, 0)), ["clusters=(1, 1)", "add up to 2", "add up to 3"]),
     ("Problem", (THREE, (10**30,), (1,)), ["clusters=(1000", "add up to 3"]),
     ("Problem", (THREE, (), ()), ["clusters=()", "add up to 3"]),
-    ("Problem", (THREE, (1, 2), (1,)), ["required=(1,)", "length 1", "length 2", "one number a cluster"]),
-    ("Problem", (THREE, (1, 2), (1, 0, 0)), ["required=(1, 0, 0)", "length 3", "one number a cluster"]),
+    (
+        "Problem",
+        (THREE, (1, 2), (1,)),
+        ["required=(1,)", "length 1", "length 2", "one number a cluster"],
+    ),
+    (
+        "Problem",
+        (THREE, (1, 2), (1, 0, 0)),
+        ["required=(1, 0, 0)", "length 3", "one number a cluster"],
+    ),
     ("Problem", (THREE, (1, 2), (1, -1)), ["required[1] is -1", "ask for 0 to 2"]),
-    ("Problem", (THREE, (1, 2), (2, 0)), ["required[0] is 2", "clusters[0] is 1", "ask for 0 to 1"]),
+    (
+        "Problem",
+        (THREE, (1, 2), (2, 0)),
+        ["required[0] is 2", "clusters[0] is 1", "ask for 0 to 1"],
+    ),
     ("Problem", (THREE, (1, 2), (0, 0)), ["required=(0, 0)", "at least one"]),
-    ("best_arm", (Bernoulli([0.5, 0.25, 0.5]),),
-     ["clusters=(1, 2)", "arms 0 and 2", "mean 0.5", "between clusters 1 and 2", "make the means differ"]),
-    ("Problem", (Bernoulli([0.1, 0.2, 0.9, 0.1, 0.8]), (1, 1, 2, 1), (0, 0, 0, 1)),
-     ["clusters=(1, 1, 2, 1)", "arms 0 and 3", "mean 0.1", "between clusters 3 and 4", "means differ"]),
+    (
+        "best_arm",
+        (Bernoulli([0.5, 0.25, 0.5]),),
+        [
+            "clusters=(1, 2)",
+            "arms 0 and 2",
+            "mean 0.5",
+            "between clusters 1 and 2",
+            "make the means differ",
+        ],
+    ),
+    (
+        "Problem",
+        (Bernoulli([0.1, 0.2, 0.9, 0.1, 0.8]), (1, 1, 2, 1), (0, 0, 0, 1)),
+        [
+            "clusters=(1, 1, 2, 1)",
+            "arms 0 and 3",
+            "mean 0.1",
+            "between clusters 3 and 4",
+            "means differ",
+        ],
+    ),
     ("full_ranking", (Gaussian([0.0, 1.0, -0.0]),), ["arms 0 and 2", "between clusters 2 and 3"]),
     ("top", (THREE, 0), ["k is 0", "from 1 to 3"]),
     ("one_of_top", (THREE, 4), ["k is 4", "from 1 to 3"]),
@@ -103,14 +145,18 @@ WRONG_VALUES: list[tuple[str, tuple[Any, ...], list[str]]] = [
     ("check_delta", (math.inf,), ["delta is inf", "between 0 and 1"]),
     ("check_delta", (10**400,), ["delta is 1000", "between 0 and 1"]),
     ("check_delta", (Fraction(1, 10**400),), ["delta is Fraction(1, 1", "between 0 and 1"]),
-]  # fmt: skip
+]
 
 
-def check_message(error: type[Exception], name: str, arguments: tuple[Any, ...], parts: list[str]) -> None:
+def check_message(
+    error: type[Exception], name: str, arguments: tuple[Any, ...], parts: list[str]
+) -> None:
     """Make the call and look for the parts in the message of the error it must raise."""
     with pytest.raises(error) as refusal:
         getattr(p, name)(*arguments)
-    assert type(refusal.value) is {TypeError: ArgumentTypeError, ValueError: ArgumentValueError}[error]
+    assert (
+        type(refusal.value) is {TypeError: ArgumentTypeError, ValueError: ArgumentValueError}[error]
+    )
     assert isinstance(refusal.value, ArgumentError)
     assert str(refusal.value).startswith(refusal.value.argument)
     for part in parts:
@@ -118,13 +164,17 @@ def check_message(error: type[Exception], name: str, arguments: tuple[Any, ...],
 
 
 @pytest.mark.parametrize(("name", "arguments", "parts"), WRONG_TYPES)
-def test_a_wrong_type_is_a_type_error(name: str, arguments: tuple[Any, ...], parts: list[str]) -> None:
+def test_a_wrong_type_is_a_type_error(
+    name: str, arguments: tuple[Any, ...], parts: list[str]
+) -> None:
     """The message names the argument, its value and the remedy."""
     check_message(TypeError, name, arguments, parts)
 
 
 @pytest.mark.parametrize(("name", "arguments", "parts"), WRONG_VALUES)
-def test_a_wrong_value_is_a_value_error(name: str, arguments: tuple[Any, ...], parts: list[str]) -> None:
+def test_a_wrong_value_is_a_value_error(
+    name: str, arguments: tuple[Any, ...], parts: list[str]
+) -> None:
     """The message names the argument, its value and the remedy."""
     check_message(ValueError, name, arguments, parts)
 

@@ -39,19 +39,53 @@ def test_trace_prints_the_events(capsys: Capture) -> None:
     """A line an event, the headline, and the command that prints the same again."""
     shown = printed(capsys, "trace --table-task 1 --replication 3")
     lines = shown.splitlines()
-    assert lines[0] == "Vanilla(merging=True), delta 0.01, seed 0, replication 3: 5,813 pulls in 876 rounds, correct"
-    assert lines[2].split() == ["round", "pulls", "arm's", "mean", "radius", "arm's", "pulls", "event"]
+    assert (
+        lines[0]
+        == "Vanilla(merging=True), delta 0.01, seed 0, replication 3: 5,813 pulls in 876 rounds, "
+        "correct"
+    )
+    assert lines[2].split() == [
+        "round",
+        "pulls",
+        "arm's",
+        "mean",
+        "radius",
+        "arm's",
+        "pulls",
+        "event",
+    ]
     assert lines[4].split() == ["1", "10", "clusters", "2+3", "merged"]
-    assert lines[10].split() == ["876", "5,813", "0.8413", "0.1112", "876", "arm", "0", "settled", "in", "cluster", "1,", "representative"]
-    again = next(line for line in lines if line.startswith("the same again: ")).removeprefix("the same again: rai-sim ")
+    assert lines[10].split() == [
+        "876",
+        "5,813",
+        "0.8413",
+        "0.1112",
+        "876",
+        "arm",
+        "0",
+        "settled",
+        "in",
+        "cluster",
+        "1,",
+        "representative",
+    ]
+    again = next(line for line in lines if line.startswith("the same again: ")).removeprefix(
+        "the same again: rai-sim "
+    )
     assert printed(capsys, again) == shown
 
 
 def test_trace_as_json_is_the_trace(capsys: Capture) -> None:
     """Numbers of the library, all states and events."""
-    found = document(capsys, "trace --table-task 2 --algorithm lucb --seed 5 --replication 8 --delta 0.1")
+    found = document(
+        capsys, "trace --table-task 2 --algorithm lucb --seed 5 --replication 8 --delta 0.1"
+    )
     trace = rai.trace(rai.table_problem(task=2), rai.LUCB(), 0.1, 5, 8)
-    assert (found["pulls"], found["rounds"], found["correct"]) == (trace.result.pulls[0], trace.result.rounds[0], True)
+    assert (found["pulls"], found["rounds"], found["correct"]) == (
+        trace.result.pulls[0],
+        trace.result.rounds[0],
+        True,
+    )
     assert found["representatives"] == trace.result.representatives[0].tolist()
     assert [event["pulls"] for event in found["events"]] == [event.pulls for event in trace.events]
     assert found["states"]["means"] == trace.means.tolist()
@@ -61,11 +95,16 @@ def test_trace_as_json_is_the_trace(capsys: Capture) -> None:
 def test_trace_of_many_events_is_cut(capsys: Capture) -> None:
     """200 lines, and a word of the others."""
     means = ",".join(f"{0.9 - i / 400:.4f}" for i in range(300))
-    shown = printed(capsys, f"trace --means {means} --clusters 1,299 --required 1,0 --algorithm butterscotch --delta 0.5")
+    shown = printed(
+        capsys,
+        f"trace --means {means} --clusters 1,299 --required 1,0 --algorithm butterscotch --delta 0.5",
+    )
     assert "... and 100 more events; --json lists all" in shown
 
 
-@pytest.mark.parametrize(("name", "begins"), [("t.png", b"\x89PNG"), ("t.svg", b"<?xml"), ("t.PDF", b"%PDF")])
+@pytest.mark.parametrize(
+    ("name", "begins"), [("t.png", b"\x89PNG"), ("t.svg", b"<?xml"), ("t.PDF", b"%PDF")]
+)
 def test_trace_draws(name: str, begins: bytes, tmp_path: Path, capsys: Capture) -> None:
     """A file of the kind that its name says, and nothing beside it."""
     path = tmp_path / name
@@ -81,10 +120,21 @@ def test_plot_draws_what_suits(file: Path, capsys: Capture) -> None:
     folder = file.with_suffix(".figures")
     names = sorted(path.name for path in folder.iterdir())
     assert len(lines) == len(names)
-    assert {"pulls-against-delta.png", "pulls-against-gap.png", "ratios.png", "distribution.png", "histogram.png"} <= set(names)
-    assert lines[0].startswith(f"{folder / 'pulls-against-delta.png'}  two arms, gap = 0.8: mean pulls against the error probability")
+    assert {
+        "pulls-against-delta.png",
+        "pulls-against-gap.png",
+        "ratios.png",
+        "distribution.png",
+        "histogram.png",
+    } <= set(names)
+    assert lines[0].startswith(
+        f"{folder / 'pulls-against-delta.png'}  two arms, gap = 0.8: mean pulls against the error "
+        "probability"
+    )
     printed(capsys, f"plot '{file.with_suffix('.study')}' -o '{file.parent / 'else'}' --format svg")
-    assert sorted(path.name for path in (file.parent / "else").iterdir()) == [name.replace(".png", ".svg") for name in names]
+    assert sorted(path.name for path in (file.parent / "else").iterdir()) == [
+        name.replace(".png", ".svg") for name in names
+    ]
 
 
 def test_select_and_all(file: Path, capsys: Capture) -> None:
@@ -92,14 +142,22 @@ def test_select_and_all(file: Path, capsys: Capture) -> None:
     folder = file.parent / "some"
     chosen = "--select instance='*gap = 0.4' --select delta=0.01 --select algorithm=vanilla:merging=true --select algorithm=LUCB"
     lines = printed(capsys, f"plot '{file}' -o '{folder}' {chosen}").splitlines()
-    assert [line.partition("  ")[2].partition(":")[0] for line in lines if "distribution." in line] == ["two arms, gap = 0.4, δ = 0.01"]
+    assert [
+        line.partition("  ")[2].partition(":")[0] for line in lines if "distribution." in line
+    ] == ["two arms, gap = 0.4, δ = 0.01"]
     assert not [line for line in lines if "gap = 0.8" in line or "δ = 0.1:" in line]
     few = printed(capsys, f"plot '{file}' -o '{file.parent / 'few'}' --format svg").splitlines()
-    everything = printed(capsys, f"plot '{file}' -o '{file.parent / 'all'}' --format svg --all").splitlines()
+    everything = printed(
+        capsys, f"plot '{file}' -o '{file.parent / 'all'}' --format svg --all"
+    ).splitlines()
     assert len([line for line in few if "/distribution" in line]) == 2
     assert len([line for line in everything if "/distribution" in line]) == 4
     page = file.parent / "some.html"
-    printed(capsys, f"report '{file.with_suffix('.study')}' -o '{page}' --select delta=0.1 --select 'instance=two arms, gap = 0.8' --all")
+    printed(
+        capsys,
+        f"report '{file.with_suffix('.study')}' -o '{page}' --select delta=0.1 --select "
+        "'instance=two arms, gap = 0.8' --all",
+    )
     assert ">two arms, gap = 0.8<" in page.read_text(encoding="utf-8")
     assert ">two arms, gap = 0.4<" not in page.read_text(encoding="utf-8")
 
@@ -117,7 +175,12 @@ def test_report_writes_a_page(file: Path, capsys: Capture) -> None:
 
 @pytest.mark.parametrize(
     ("study", "page"),
-    [("gaps.toml", "gaps.html"), ("gaps.study", "gaps.html"), ("delta-0.05", "delta-0.05.html"), ("a.b/delta-0.01", "a.b/delta-0.01.html")],
+    [
+        ("gaps.toml", "gaps.html"),
+        ("gaps.study", "gaps.html"),
+        ("delta-0.05", "delta-0.05.html"),
+        ("a.b/delta-0.01", "a.b/delta-0.01.html"),
+    ],
 )
 def test_default_names_keep_what_tells_studies_apart(study: str, page: str) -> None:
     """Dots in a folder's name are no suffix."""
@@ -127,8 +190,14 @@ def test_default_names_keep_what_tells_studies_apart(study: str, page: str) -> N
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("trace --plot t.gif", "--plot t.gif does not end in .png, .svg, .pdf; give a name that does"),
-        ("trace --plot nowhere/t.png", "--plot nowhere/t.png: there is no folder nowhere; make it first"),
+        (
+            "trace --plot t.gif",
+            "--plot t.gif does not end in .png, .svg, .pdf; give a name that does",
+        ),
+        (
+            "trace --plot nowhere/t.png",
+            "--plot nowhere/t.png: there is no folder nowhere; make it first",
+        ),
         ("trace --plot .", "does not end in"),
         ("trace --replication -1", "--replication: replication is -1"),
         ("trace --replication 0.5", "'0.5' is not an integer"),
@@ -146,18 +215,40 @@ def test_default_names_keep_what_tells_studies_apart(study: str, page: str) -> N
         ("plot STUDY -o FOLDER/figures", "is part of the study; give another name"),
         ("report FOLDER --store FOLDER", "--store"),
         ("report .", "is no study's folder"),
-        ("plot STUDY --select gap=0.1", "--select gap=0.1: write instance=NAME, algorithm=NAME or delta=NUMBER"),
+        (
+            "plot STUDY --select gap=0.1",
+            "--select gap=0.1: write instance=NAME, algorithm=NAME or delta=NUMBER",
+        ),
         ("plot STUDY --select delta", "--select delta: write instance=NAME"),
         ("plot STUDY --select instance=", "--select instance=: write instance=NAME"),
-        ("plot STUDY --select delta=small", "--select delta=small: 'small' is not a number; give one such as 0.01"),
-        ("plot STUDY --select delta=0.5", "--select: delta is 0.5, which no task has; there are 0.1, 0.01"),
+        (
+            "plot STUDY --select delta=small",
+            "--select delta=small: 'small' is not a number; give one such as 0.01",
+        ),
+        (
+            "plot STUDY --select delta=0.5",
+            "--select: delta is 0.5, which no task has; there are 0.1, 0.01",
+        ),
         ("plot STUDY --select delta=7", "--select: delta is 7.0; it must be"),
-        ("report STUDY --select instance=three*", "there are 'two arms, gap = 0.8', 'two arms, gap = 0.4'"),
-        ("report STUDY --select algorithm=magic", "algorithm is 'magic', which no task has; there are Vanilla(merging=True), LUCB("),
+        (
+            "report STUDY --select instance=three*",
+            "there are 'two arms, gap = 0.8', 'two arms, gap = 0.4'",
+        ),
+        (
+            "report STUDY --select algorithm=magic",
+            "algorithm is 'magic', which no task has; there are Vanilla(merging=True), LUCB(",
+        ),
         ("report STUDY --select algorithm=vanilla:speed=3", "there is no option 'speed'"),
     ],
 )
-def test_bad_input(words: str, said: str, file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_bad_input(
+    words: str,
+    said: str,
+    file: Path,
+    capsys: Capture,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
     """One line with option, value and remedy; nothing is written."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
@@ -175,11 +266,16 @@ def test_without_matplotlib(words: str, file: Path) -> None:
     def run(arguments: list[str]) -> "subprocess.CompletedProcess[str]":
         environment = dict(os.environ, PYTHONPATH=ROOT)
         command = [sys.executable, "-c", code, *arguments]
-        return subprocess.run(command, capture_output=True, text=True, cwd=file.parent, env=environment, check=False)
+        return subprocess.run(
+            command, capture_output=True, text=True, cwd=file.parent, env=environment, check=False
+        )
 
     done = run(words.format(file).split())
     assert done.returncode == 2
-    assert done.stderr == "rai-sim: plots need matplotlib, which is not installed: pip install 'rai_sim[plot]'\n"
+    assert (
+        done.stderr
+        == "rai-sim: plots need matplotlib, which is not installed: pip install 'rai_sim[plot]'\n"
+    )
     assert done.stdout == ""
     assert sorted(path.name for path in file.parent.iterdir()) == ["gaps.study", "gaps.toml"]
     if words.startswith("trace"):

@@ -1,4 +1,5 @@
-"""What the command line understands, and every refusal: option, value and remedy in one line, exit code 2."""
+"""What the command line understands, and every refusal: option, value and remedy in one line, exit
+code 2."""
 
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,9 @@ def test_algorithms_and_integers_in_other_spellings(capsys: Capture) -> None:
 def test_a_new_algorithm_needs_no_change(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is found through its registry, with its fields as options."""
     monkeypatch.setitem(ALGORITHMS, "renamed", Vanilla)
-    found = document(capsys, "run --table-task 1 --algorithm renamed:merging=false --replications 2")
+    found = document(
+        capsys, "run --table-task 1 --algorithm renamed:merging=false --replications 2"
+    )
     assert found["runs"][0]["algorithm"] == "Vanilla(merging=False)"
     assert "renamed:merging=true" in refused(capsys, "run --algorithm unknown")
 
@@ -93,14 +96,27 @@ def test_a_new_law_needs_no_change(monkeypatch: pytest.MonkeyPatch) -> None:
 
     app = typer.Typer()
     app.command()(takes_problem(command))
-    words = ["--law", "moved", "--means", "1,0", "--shift", "2", "--clusters", "1,1", "--required", "1,0"]
+    words = [
+        "--law",
+        "moved",
+        "--means",
+        "1,0",
+        "--shift",
+        "2",
+        "--clusters",
+        "1,1",
+        "--required",
+        "1,0",
+    ]
     typer.main.get_command(app).main(words, standalone_mode=False)
     assert problems[0].arms.means.tolist() == [3.0, 2.0]
 
 
 def test_an_algorithm_that_fails_does_not_cost_the_others_results(capsys: Capture) -> None:
     """LUCB is done before the recording ends, Butterscotch is not."""
-    words = "--clusters 1,1 --required 1,0 --algorithm lucb --algorithm butterscotch --replications 4"
+    words = (
+        "--clusters 1,1 --required 1,0 --algorithm lucb --algorithm butterscotch --replications 4"
+    )
     run(f"run --law recorded --rewards short.npy {words}", expect=2)
     captured = capsys.readouterr()
     assert "LUCB(as_printed=False)" in captured.out
@@ -115,17 +131,54 @@ REFUSALS: dict[str, tuple[str, ...]] = {
     "run --table-task two": ("--table-task", "'two' is not an integer", "such as"),
     "run --instance mirror": ("--instance", "'mirror'", "choose 'mirrored' or 'printed'"),
     "run --table-task 1 --means 0.5,0.4": ("--table-task 1", "--means", "give one of the two"),
-    "bounds --instance printed --clusters 3,7": ("--instance printed", "--clusters", "give one of the two"),
+    "bounds --instance printed --clusters 3,7": (
+        "--instance printed",
+        "--clusters",
+        "give one of the two",
+    ),
     # problems
-    "run --means 0.5,0.4 --required 1,0": ("--clusters is missing", "--means", "such as --clusters 3,5,2"),
-    "run --means 0.5,0.4 --clusters 1,1": ("--required is missing", "--means", "such as --required 1,0,0"),
+    "run --means 0.5,0.4 --required 1,0": (
+        "--clusters is missing",
+        "--means",
+        "such as --clusters 3,5,2",
+    ),
+    "run --means 0.5,0.4 --clusters 1,1": (
+        "--required is missing",
+        "--means",
+        "such as --required 1,0,0",
+    ),
     f"run --means 0.5,0.5 {PAIR}": ("--clusters", "arms 0 and 1 tie", "0.5", "make the means"),
-    "run --means 0.5,0.4 --clusters 1,2 --required 1,0": ("--clusters", "add up to 3", "2", "give sizes"),
-    "run --means 0.5,0.4 --clusters 1,1 --required 2,0": ("--required", "required[0] is 2", "ask for 0 to 1"),
-    "run --means 0.5,0.4 --clusters 1,1 --required 0,0": ("--required", "(0, 0)", "ask for at least one"),
-    "run --means 0.5,0.4 --clusters 1,1 --required 1": ("--required", "length 1", "one number a cluster"),
-    "run --means 0.5,0.4 --clusters 1.5,1 --required 1,0": ("--clusters 1.5,1", "holds 1.5", "give int"),
-    "run --means 0.5,0.4 --clusters a,1 --required 1,0": ("--clusters a,1", "'a'", "separate numbers by"),
+    "run --means 0.5,0.4 --clusters 1,2 --required 1,0": (
+        "--clusters",
+        "add up to 3",
+        "2",
+        "give sizes",
+    ),
+    "run --means 0.5,0.4 --clusters 1,1 --required 2,0": (
+        "--required",
+        "required[0] is 2",
+        "ask for 0 to 1",
+    ),
+    "run --means 0.5,0.4 --clusters 1,1 --required 0,0": (
+        "--required",
+        "(0, 0)",
+        "ask for at least one",
+    ),
+    "run --means 0.5,0.4 --clusters 1,1 --required 1": (
+        "--required",
+        "length 1",
+        "one number a cluster",
+    ),
+    "run --means 0.5,0.4 --clusters 1.5,1 --required 1,0": (
+        "--clusters 1.5,1",
+        "holds 1.5",
+        "give int",
+    ),
+    "run --means 0.5,0.4 --clusters a,1 --required 1,0": (
+        "--clusters a,1",
+        "'a'",
+        "separate numbers by",
+    ),
     # laws
     f"run --means 0.5,nan {PAIR}": ("--means", "means[1] is nan", "finite"),
     f"run --means 0.5,inf {PAIR}": ("--means", "means[1] is inf", "finite"),
@@ -135,28 +188,72 @@ REFUSALS: dict[str, tuple[str, ...]] = {
     "run --law poisson": ("--law poisson", "choose one of", "bernoulli", "recorded"),
     "run --law gaussian": ("--means is missing", "--law gaussian needs it", "such as 0.9,0.5"),
     "run --law categorical --values 0,1": ("--probabilities is missing", "--law categorical"),
-    "run --law categorical --means 0.5,0.4 --values 0,1 --probabilities 1,0;0,1":
-        ("--means 0.5,0.4", "does not belong to --law categorical", "choose --law bernoulli or gaussian"),
-    f"run --sd 0.5 --means 0.5,0.4 {PAIR}": ("--sd 0.5", "not belong to --law bernoulli", "--law gaussian"),
+    "run --law categorical --means 0.5,0.4 --values 0,1 --probabilities 1,0;0,1": (
+        "--means 0.5,0.4",
+        "does not belong to --law categorical",
+        "choose --law bernoulli or gaussian",
+    ),
+    f"run --sd 0.5 --means 0.5,0.4 {PAIR}": (
+        "--sd 0.5",
+        "not belong to --law bernoulli",
+        "--law gaussian",
+    ),
     "run --law gaussian --sd wide --means 1,0": ("--sd wide", "'wide'", "give one number"),
     f"run --law gaussian --sd -1 --means 1,0 {PAIR}": ("--sd", "-1.0", "positive"),
-    f"run --law categorical --values 0,1 --probabilities 0.5,0.4;0,1 {PAIR}":
-        ("--probabilities", "probabilities[0] sums to 0.9", "divide the row"),
-    "run --law categorical --values 0,1 --probabilities .5,.5;1": ("--probabilities", "rows of 2, 1"),
-    f"run --law categorical --values 0,9 --probabilities 0.5,0.5;0,1 {PAIR}":
-        ("--law", "values[1] is 9.0", "--no-strict"),
-    "run --law recorded --rewards @nowhere.csv": ("--rewards nowhere.csv", "No such file", "give a text"),
+    f"run --law categorical --values 0,1 --probabilities 0.5,0.4;0,1 {PAIR}": (
+        "--probabilities",
+        "probabilities[0] sums to 0.9",
+        "divide the row",
+    ),
+    "run --law categorical --values 0,1 --probabilities .5,.5;1": (
+        "--probabilities",
+        "rows of 2, 1",
+    ),
+    f"run --law categorical --values 0,9 --probabilities 0.5,0.5;0,1 {PAIR}": (
+        "--law",
+        "values[1] is 9.0",
+        "--no-strict",
+    ),
+    "run --law recorded --rewards @nowhere.csv": (
+        "--rewards nowhere.csv",
+        "No such file",
+        "give a text",
+    ),
     "run --law recorded --rewards empty.csv": ("--rewards empty.csv", "empty", "give a text file"),
     "run --law recorded --rewards words.csv": ("--rewards words.csv", "abc", "give a text file"),
-    "run --law recorded --rewards ragged.csv": ("--rewards ragged.csv", "columns", "give a text file"),
-    "run --law recorded --rewards text.npy": ("--rewards text.npy", "cannot be used", "a .npy file of"),
-    f"run --law recorded --rewards 1,1;0,0 {PAIR}":
-        ("--rewards", "the recording of arm", "ran out: pull 3", "--max-pulls"),
+    "run --law recorded --rewards ragged.csv": (
+        "--rewards ragged.csv",
+        "columns",
+        "give a text file",
+    ),
+    "run --law recorded --rewards text.npy": (
+        "--rewards text.npy",
+        "cannot be used",
+        "a .npy file of",
+    ),
+    f"run --law recorded --rewards 1,1;0,0 {PAIR}": (
+        "--rewards",
+        "the recording of arm",
+        "ran out: pull 3",
+        "--max-pulls",
+    ),
     # algorithms
-    "run --algorithm vanila": ("--algorithm vanila", "vanilla:merging=true", "lucb:as_printed=false"),
+    "run --algorithm vanila": (
+        "--algorithm vanila",
+        "vanilla:merging=true",
+        "lucb:as_printed=false",
+    ),
     "run --algorithm vanilla:merge=true": ("no option 'merge'", "write vanilla:merging=true"),
-    "run --algorithm vanilla:merging": ("vanilla:merging", "merging has no value", "write vanilla:merging="),
-    "run --algorithm lucb:as_printed=maybe": ("lucb:as_printed=maybe", "'maybe'", "give true or false"),
+    "run --algorithm vanilla:merging": (
+        "vanilla:merging",
+        "merging has no value",
+        "write vanilla:merging=",
+    ),
+    "run --algorithm lucb:as_printed=maybe": (
+        "lucb:as_printed=maybe",
+        "'maybe'",
+        "give true or false",
+    ),
     # numbers
     "run --delta 0": ("--delta", "0.0", "between 0 and 1"),
     "run --delta 1": ("--delta", "1.0", "between 0 and 1"),
@@ -177,7 +274,7 @@ REFUSALS: dict[str, tuple[str, ...]] = {
     "run extra": ("extra", "rai-sim run --help"),
     "simulate": ("simulate", "rai-sim --help"),
     "--frobnicate": ("No such option", "rai-sim --help"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("words", REFUSALS)

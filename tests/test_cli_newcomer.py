@@ -1,4 +1,5 @@
-"""What a newcomer types at the command line: help, version, completion, slips of the pen, narrow terminals."""
+"""What a newcomer types at the command line: help, version, completion, slips of the pen, narrow
+terminals."""
 
 import itertools
 import os
@@ -35,10 +36,14 @@ def test_every_way_to_ask_for_help(command: str, capsys: Capture) -> None:
     shown = printed(capsys, f"{command} --help")
     assert shown.startswith(f"Usage: rai-sim {command} [OPTIONS]")
     assert printed(capsys, f"{command} -h") == printed(capsys, f"help {command}") == shown
-    assert not re.search(r"<\w+(\[\w+\])?>", shown.replace("<Path>", "")), "every option says in words what it takes"
+    assert not re.search(r"<\w+(\[\w+\])?>", shown.replace("<Path>", "")), (
+        "every option says in words what it takes"
+    )
 
 
-def test_the_list_of_commands_is_never_cut_off(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_list_of_commands_is_never_cut_off(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each is summed up by one line at 80 columns, and by a whole sentence at 40."""
     monkeypatch.setenv("COLUMNS", "80")
     shown = printed(capsys, "-h")
@@ -55,7 +60,9 @@ def test_the_list_of_commands_is_never_cut_off(capsys: Capture, monkeypatch: pyt
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("columns", [40, 60, 80])
-def test_help_fits_the_terminal(command: str, columns: int, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_help_fits_the_terminal(
+    command: str, columns: int, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No line is longer than the terminal."""
     monkeypatch.setenv("COLUMNS", str(columns))
     assert max(map(len, printed(capsys, f"{command} -h").splitlines())) <= columns
@@ -64,14 +71,23 @@ def test_help_fits_the_terminal(command: str, columns: int, capsys: Capture, mon
 def test_python_m_says_the_same(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """`python -m rai_sim` calls itself rai-sim."""
     monkeypatch.setenv("COLUMNS", "80")
-    found = subprocess.run([sys.executable, "-m", "rai_sim", "-h"], capture_output=True, text=True, check=True, cwd=ROOT)
+    found = subprocess.run(
+        [sys.executable, "-m", "rai_sim", "-h"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
     assert found.stdout == printed(capsys, "-h")
 
 
-# Completion ----------------------------------------------------------------------------------------
+# Completion
+# --------------------------------------------------------------------------------------------------
 
 
-def completed(words: str, incomplete: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def completed(
+    words: str, incomplete: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> list[str]:
     """Return what bash offers for the last word."""
     monkeypatch.setenv("_RAI_SIM_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", f"rai-sim {words}{incomplete}")
@@ -93,7 +109,13 @@ def completed(words: str, incomplete: str, capsys: Capture, monkeypatch: pytest.
         ("warmup --law ", "b", ["bernoulli"]),
     ],
 )
-def test_completion(words: str, incomplete: str, expected: list[str], capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_completion(
+    words: str,
+    incomplete: str,
+    expected: list[str],
+    capsys: Capture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Commands, options, and values of options that are one of a few."""
     assert completed(words, incomplete, capsys, monkeypatch) == expected
 
@@ -106,7 +128,9 @@ def test_completion_is_shown_and_installed_for_the_shell(tmp_path: Path) -> None
 
     def bash(script: str) -> str:
         words = ["/bin/bash", "--norc", "-c", f"{script}; true"]
-        return subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT, env=environment).stdout
+        return subprocess.run(
+            words, capture_output=True, text=True, check=True, cwd=ROOT, env=environment
+        ).stdout
 
     script = bash(f"{program} --show-completion")
     assert "complete -o default -F _rai_sim_completion rai-sim" in script
@@ -120,7 +144,8 @@ def test_completion_is_shown_and_installed_for_the_shell(tmp_path: Path) -> None
     assert bash(f"source {tmp_path}/script; {typed}") == "warmup\n"
 
 
-# Slips ---------------------------------------------------------------------------------------------
+# Slips
+# --------------------------------------------------------------------------------------------------
 
 SLIPS: dict[str, tuple[str, ...]] = {
     "RUN": ("No such command 'RUN'; did you mean run? see rai-sim --help",),
@@ -133,7 +158,9 @@ SLIPS: dict[str, tuple[str, ...]] = {
     "help nothing": ("No such command 'nothing'; see rai-sim --help",),
     "-v": ("No such option: -v; did you mean -V?",),
     "--algorithm lucb": ("it stands after a command, as in rai-sim run --algorithm",),
-    "run --reps 5": ("No such option: --reps; did you mean --replications? see rai-sim run --help",),
+    "run --reps 5": (
+        "No such option: --reps; did you mean --replications? see rai-sim run --help",
+    ),
     "run --rep 5": ("did you mean --replications?",),
     "run --deta 0.1": ("did you mean --delta?",),
     "run --alg vanilla": ("did you mean --algorithm?",),
@@ -143,7 +170,10 @@ SLIPS: dict[str, tuple[str, ...]] = {
     "run --ü 1": ("No such option: --ü; see rai-sim run --help",),
     "run vanilla": ("unexpected extra argument", "(vanilla)", "as in --algorithm vanilla"),
     "run --algorithm ''": ("--algorithm '' is no algorithm; known are",),
-    "run --algorithm vanila": ("; known are butterscotch", "; did you mean vanilla?\n",),
+    "run --algorithm vanila": (
+        "; known are butterscotch",
+        "; did you mean vanilla?\n",
+    ),
     "run --algorithm Vanilla,LUCB": ("; name one at a time\n",),
     "trace --algorithm lucbb": ("did you mean lucb?",),
     "run --law ''": ("--law '' is no reward law; choose one of",),
@@ -169,7 +199,9 @@ SLIPS: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("words", SLIPS)
-def test_slips(words: str, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slips(
+    words: str, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One line, which says what was probably meant; nothing is written."""
     monkeypatch.chdir(tmp_path)
     Path("means.txt").write_text("0.9\n0.5\n")
@@ -182,48 +214,92 @@ def test_slips(words: str, capsys: Capture, tmp_path: Path, monkeypatch: pytest.
 
 def test_case_does_not_matter_in_values(capsys: Capture) -> None:
     """As with algorithms and laws; a text too long for a file's name is still a list of numbers."""
-    assert printed(capsys, "bounds --instance Mirrored") == printed(capsys, "bounds --instance mirrored")
+    assert printed(capsys, "bounds --instance Mirrored") == printed(
+        capsys, "bounds --instance mirrored"
+    )
     means = ",".join(f"{k / 1000:.3f}" for k in range(1, 900))
-    assert printed(capsys, f"bounds --means {means} --clusters 1,898 --required 1,0").startswith("899 Bernoulli arms")
+    assert printed(capsys, f"bounds --means {means} --clusters 1,898 --required 1,0").startswith(
+        "899 Bernoulli arms"
+    )
 
 
-# Tables --------------------------------------------------------------------------------------------
+# Tables
+# --------------------------------------------------------------------------------------------------
 
 NAMES = ("instance", "algorithm", "delta", "mean", "interval", "errors", "interval")
 ROWS: list[tuple[str, ...]] = [
-    ("table, n = 10", "Vanilla(merging=True)", "0.1", "12,345", "12,000 to 12,690", "1 %", "0 % to 2 %"),
-    ("table, n = 10", "Vanilla(merging=True)", "0.01", "23,456", "23,000 to 23,912", "0 %", "0 % to 1 %"),
+    (
+        "table, n = 10",
+        "Vanilla(merging=True)",
+        "0.1",
+        "12,345",
+        "12,000 to 12,690",
+        "1 %",
+        "0 % to 2 %",
+    ),
+    (
+        "table, n = 10",
+        "Vanilla(merging=True)",
+        "0.01",
+        "23,456",
+        "23,000 to 23,912",
+        "0 %",
+        "0 % to 1 %",
+    ),
 ]
 
 
 def drawn(width: int | None, rows: list[tuple[str, ...]] = ROWS) -> list[str]:
     """Return the lines of a table."""
-    columns = Columns(NAMES, [max(map(len, cells)) for cells in zip(NAMES, *rows, strict=True)], 2, (6, 4), width)
-    return [*columns.head(), *(line for row in rows for line in columns.row(row)), *columns.left_out("--json has all")]
+    columns = Columns(
+        NAMES, [max(map(len, cells)) for cells in zip(NAMES, *rows, strict=True)], 2, (6, 4), width
+    )
+    return [
+        *columns.head(),
+        *(line for row in rows for line in columns.row(row)),
+        *columns.left_out("--json has all"),
+    ]
 
 
 def test_a_table_fits_its_width() -> None:
-    """The least important columns go first, then the instance becomes a heading, then all stand one below the other."""
+    """The least important columns go first, then the instance becomes a heading, then all stand one
+    below the other."""
     whole = drawn(None)
     assert re.split(" {2,}", whole[0]) == list(NAMES)
     assert re.split(" {2,}", whole[2]) == list(ROWS[0])
     assert drawn(len(whole[0])) == whole
     one_less = drawn(len(whole[0]) - 1)
     assert re.split(" {2,}", one_less[0]) == list(NAMES[:-1])
-    assert one_less[-1] == f"left out to fit {len(whole[0]) - 1} columns: interval of errors; --json has all"
+    assert (
+        one_less[-1]
+        == f"left out to fit {len(whole[0]) - 1} columns: interval of errors; --json has all"
+    )
     headed = drawn(50)
-    below = ["  Vanilla(merging=True)    0.1  12,345     1 %", "  Vanilla(merging=True)   0.01  23,456     0 %"]
+    below = [
+        "  Vanilla(merging=True)    0.1  12,345     1 %",
+        "  Vanilla(merging=True)   0.01  23,456     0 %",
+    ]
     assert headed[2:5] == ["table, n = 10", *below]
-    assert headed[-1] == "left out to fit 50 columns: interval of mean, interval of errors; --json has all"
+    assert (
+        headed[-1]
+        == "left out to fit 50 columns: interval of mean, interval of errors; --json has all"
+    )
     assert drawn(40)[:8] == [
-        "table, n = 10", "Vanilla(merging=True)", "  delta     0.1", "  mean      12,345", "  interval  12,000 to 12,690",
-        "  errors    1 %", "  interval  0 % to 2 %", "table, n = 10",
-    ]  # fmt: skip
+        "table, n = 10",
+        "Vanilla(merging=True)",
+        "  delta     0.1",
+        "  mean      12,345",
+        "  interval  12,000 to 12,690",
+        "  errors    1 %",
+        "  interval  0 % to 2 %",
+        "table, n = 10",
+    ]
 
 
 @pytest.mark.parametrize("width", [*range(12, 100, 7), 200])
 def test_no_line_of_a_table_is_wider(width: int) -> None:
-    """But for the line that says what was left out, which is text; and no cell of the columns that must stay is lost."""
+    """But for the line that says what was left out, which is text; and no cell of the columns that
+    must stay is lost."""
     long = [(f"a {'very ' * 9}long name, n = 10", *row[1:]) for row in ROWS]
     for rows in (ROWS, long):
         lines = [line for line in drawn(width, rows) if not line.startswith("left out")]
@@ -240,8 +316,11 @@ def in_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
 
 
-def test_a_studys_table_in_a_terminal(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All in a pipe, whatever COLUMNS says; what fits in a terminal, and what is left out is said; the file has all."""
+def test_a_studys_table_in_a_terminal(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All in a pipe, whatever COLUMNS says; what fits in a terminal, and what is left out is said;
+    the file has all."""
     (tmp_path / "a.toml").write_text(STUDY.replace("vanilla", "butterscotch"))
     monkeypatch.setenv("COLUMNS", "40")
     words = f"study {tmp_path}/a.toml --no-progress"
@@ -251,19 +330,33 @@ def test_a_studys_table_in_a_terminal(capsys: Capture, tmp_path: Path, monkeypat
     in_terminal(monkeypatch, 80)
     table = printed(capsys, words).partition("\n\n")[0].splitlines()
     assert max(map(len, table[:-1])) <= 80
-    assert table[-1] == ("left out to fit 80 columns: replications, 95 % interval of mean pulls, 95 % interval of errors, lower, upper; "
-                         "a pipe, --output or --json has all")
+    assert table[-1] == (
+        "left out to fit 80 columns: replications, 95 % interval of mean pulls, 95 % interval of "
+        "errors, lower, upper; "
+        "a pipe, --output or --json has all"
+    )
     in_terminal(monkeypatch, 40)
     table = printed(capsys, words).partition("\n\n")[0].splitlines()
     assert max(map(len, table)) <= 40
-    assert table[:4] == ["table", "Butterscotch(merging=True)", "  delta          0.1", "  replications   10"]
-    mean = rai.simulate(table_problem(1), rai.Butterscotch(), delta=0.1, replications=10, seed=0).summary().mean
+    assert table[:4] == [
+        "table",
+        "Butterscotch(merging=True)",
+        "  delta          0.1",
+        "  replications   10",
+    ]
+    mean = (
+        rai.simulate(table_problem(1), rai.Butterscotch(), delta=0.1, replications=10, seed=0)
+        .summary()
+        .mean
+    )
     assert table[4] == f"  mean pulls     {mean:,.0f}"
     in_terminal(monkeypatch, 500)
     assert printed(capsys, words) == whole
 
 
-def counting(monkeypatch: pytest.MonkeyPatch, capsys: Capture, stop_at: int | None = None) -> tuple[list[str], list[str]]:
+def counting(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture, stop_at: int | None = None
+) -> tuple[list[str], list[str]]:
     """Let `run` note what was printed before each simulation, and be interrupted in one of them."""
     before: list[str] = []
     printed_so_far: list[str] = []
@@ -279,15 +372,21 @@ def counting(monkeypatch: pytest.MonkeyPatch, capsys: Capture, stop_at: int | No
     return before, printed_so_far
 
 
-def test_run_prints_each_row_as_it_is_done(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the second algorithm begins, the first one's row is there; with --json nothing is, until the end."""
+def test_run_prints_each_row_as_it_is_done(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the second algorithm begins, the first one's row is there; with --json nothing is, until
+    the end."""
     before, so_far = counting(monkeypatch, capsys)
     words = "run --algorithm butterscotch --algorithm butterscotch:merging=false --replications 3 --no-progress --table-task 1"
     run(words)
     rest = capsys.readouterr().out
     assert before[0] == ""
     assert before[1].startswith("10 Bernoulli arms, clusters 3,5,2")
-    assert re.match(r"Butterscotch\(merging=True\) +10,370  10,370 to 10,370 .* \d+\.\d\d$", before[1].splitlines()[-1])
+    assert re.match(
+        r"Butterscotch\(merging=True\) +10,370  10,370 to 10,370 .* \d+\.\d\d$",
+        before[1].splitlines()[-1],
+    )
     text = "".join(so_far) + rest
     lines = text.splitlines()
     assert [line.split("(")[0] for line in lines[4:6]] == ["Butterscotch"] * 2
@@ -310,10 +409,17 @@ def test_run_in_narrow_terminals(capsys: Capture, monkeypatch: pytest.MonkeyPatc
     in_terminal(monkeypatch, 80)
     lines = printed(capsys, words).splitlines()
     assert re.split(" {2,}", lines[2]) == ["algorithm", "mean pulls", "95 % interval", "errors"]
-    assert "left out to fit 80 columns: 95 % interval of errors, lower bound, upper bound, seconds; a pipe or --json has all" in lines
+    assert (
+        "left out to fit 80 columns: 95 % interval of errors, lower bound, upper bound, seconds; "
+        "a pipe or --json has all" in lines
+    )
     in_terminal(monkeypatch, 40)
     lines = printed(capsys, words).splitlines()
-    assert lines[2:5] == ["Butterscotch(merging=True)", "  mean pulls     10,370", "  95 % interval  10,370 to 10,370"]
+    assert lines[2:5] == [
+        "Butterscotch(merging=True)",
+        "  mean pulls     10,370",
+        "  95 % interval  10,370 to 10,370",
+    ]
 
 
 def test_widths_are_enough_for_what_is_found() -> None:
@@ -321,6 +427,11 @@ def test_widths_are_enough_for_what_is_found() -> None:
     algorithms = [rai.Vanilla(), rai.Butterscotch()]
     for task, delta in itertools.product((1, 3), (0.5, 1e-6)):
         table = cli_tables.RunTable(table_problem(task), delta, algorithms, None)
-        lines = [line for one in algorithms
-                 for line in table.lines(rai.simulate(table_problem(task), one, delta=delta, replications=3, seed=0)).splitlines()]
+        lines = [
+            line
+            for one in algorithms
+            for line in table.lines(
+                rai.simulate(table_problem(task), one, delta=delta, replications=3, seed=0)
+            ).splitlines()
+        ]
         assert len(set(map(len, lines[2:]))) == 1

@@ -10,10 +10,19 @@ from command_line import Capture, refused
 from rai_sim.cli import app, options
 from rai_sim.cli.options import CommandLine
 from rai_sim.cli.parser import own_options
-from rai_sim.support.errors import ArgumentValueError, BadInput, Named, OrNone, Passing, WordedOverflowError
+from rai_sim.support.errors import (
+    ArgumentValueError,
+    BadInput,
+    Named,
+    OrNone,
+    Passing,
+    WordedOverflowError,
+)
 from rai_sim.support.parsing import parse_integers
 
-RUN = CommandLine(["--seed", "--jobs", "--law", "--table-task", "--max-pulls", "--strict", "--no-strict"])
+RUN = CommandLine(
+    ["--seed", "--jobs", "--law", "--table-task", "--max-pulls", "--strict", "--no-strict"]
+)
 PLOT = CommandLine(["--output", "--select"])
 
 
@@ -21,16 +30,33 @@ PLOT = CommandLine(["--output", "--select"])
     ("error", "run", "plot"),
     [
         (ArgumentValueError("seed", "seed is -1"), "--seed: seed is -1", "seed is -1"),
-        (ArgumentValueError("n_jobs", "n_jobs is 0", OrNone(", or None")), "--jobs: n_jobs is 0", "n_jobs is 0"),
+        (
+            ArgumentValueError("n_jobs", "n_jobs is 0", OrNone(", or None")),
+            "--jobs: n_jobs is 0",
+            "n_jobs is 0",
+        ),
         (ArgumentValueError("task", "task is 9"), "--table-task: task is 9", "task is 9"),
-        (ArgumentValueError("arms", "arms; ", Passing("strict", False)), "--law: arms; pass --no-strict", "arms; pass --no-strict"),
-        (ArgumentValueError("results", "none; raise ", Named("max_pulls")), "none; raise --max-pulls", "none; raise max_pulls"),
-        (WordedOverflowError("too many; cap with ", Named("max_pulls")), "too many; cap with --max-pulls", "too many; cap with max_pulls"),
+        (
+            ArgumentValueError("arms", "arms; ", Passing("strict", False)),
+            "--law: arms; pass --no-strict",
+            "arms; pass --no-strict",
+        ),
+        (
+            ArgumentValueError("results", "none; raise ", Named("max_pulls")),
+            "none; raise --max-pulls",
+            "none; raise max_pulls",
+        ),
+        (
+            WordedOverflowError("too many; cap with ", Named("max_pulls")),
+            "too many; cap with --max-pulls",
+            "too many; cap with max_pulls",
+        ),
         (ValueError("seed is mine"), "seed is mine", "seed is mine"),
     ],
-)  # fmt: skip
+)
 def test_a_message_names_the_verbs_own_options(error: Exception, run: str, plot: str) -> None:
-    """What the verb has no option for keeps the library's name; what is no error about an argument stays as it is."""
+    """What the verb has no option for keeps the library's name; what is no error about an argument
+    stays as it is."""
     assert RUN.tell(error) == run
     assert PLOT.tell(error) == plot
 
@@ -38,17 +64,36 @@ def test_a_message_names_the_verbs_own_options(error: Exception, run: str, plot:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        ("run --max-pulls 0", "--max-pulls: max_pulls is 0; it must be at least 1 and at most 2^62"),
+        (
+            "run --max-pulls 0",
+            "--max-pulls: max_pulls is 0; it must be at least 1 and at most 2^62",
+        ),
         ("run --seed -1", "--seed: seed is -1; it must be a non-negative integer"),
         ("run --jobs 0", "--jobs: n_jobs is 0; give the number of workers, -1 for every core"),
-        ("run --table-task 6", "--table-task: task is 6; it must be an integer from 1 to 5, a row of the table"),
-        ("bounds --delta 2", "--delta: delta is 2.0; it must be an error probability strictly between 0 and 1, such as 0.01"),
-        ("trace --replication -1", "--replication: replication is -1; it must be at least 0 and at most 2^62"),
-        ("trace --algorithm lucb:as_printed=2", "--algorithm lucb:as_printed=2: as_printed is '2'; give true or false"),
-        ("bounds --means 0.5,x --clusters 1,1 --required 1,0",
-         "--means 0.5,x holds 'x', which is not a number; separate numbers by commas, rows by semicolons, or write @FILE"),
+        (
+            "run --table-task 6",
+            "--table-task: task is 6; it must be an integer from 1 to 5, a row of the table",
+        ),
+        (
+            "bounds --delta 2",
+            "--delta: delta is 2.0; it must be an error probability strictly "
+            "between 0 and 1, such as 0.01",
+        ),
+        (
+            "trace --replication -1",
+            "--replication: replication is -1; it must be at least 0 and at most 2^62",
+        ),
+        (
+            "trace --algorithm lucb:as_printed=2",
+            "--algorithm lucb:as_printed=2: as_printed is '2'; give true or false",
+        ),
+        (
+            "bounds --means 0.5,x --clusters 1,1 --required 1,0",
+            "--means 0.5,x holds 'x', which is not a number; separate numbers by commas, rows by "
+            "semicolons, or write @FILE",
+        ),
     ],
-)  # fmt: skip
+)
 def test_whole_lines(capsys: Capture, words: str, line: str) -> None:
     """Option, value, remedy, each once."""
     assert refused(capsys, words) == f"rai-sim: {line}\n"
@@ -59,7 +104,9 @@ def test_every_verb_knows_its_options() -> None:
     verbs = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     assert list(verbs) == ["run", "bounds", "study", "trace", "plot", "report", "warmup"]
     assert own_options(verbs["warmup"]) == ["--law"]
-    assert {"--seed", "--jobs", "--no-strict", "--means", "--progress", "--no-progress"} <= set(own_options(verbs["run"]))
+    assert {"--seed", "--jobs", "--no-strict", "--means", "--progress", "--no-progress"} <= set(
+        own_options(verbs["run"])
+    )
 
 
 def test_text_is_refused_by_the_options_name() -> None:
@@ -68,6 +115,8 @@ def test_text_is_refused_by_the_options_name() -> None:
         options.read_option("clusters", parse_integers, "1,x")
     with pytest.raises(typer.BadParameter, match=r"^'x' is not an integer; give one such as 1000$"):
         options.whole_number("x")
-    with pytest.raises(typer.BadParameter, match=r"^' ' is no name; give that of a file or folder$"):
+    with pytest.raises(
+        typer.BadParameter, match=r"^' ' is no name; give that of a file or folder$"
+    ):
         options.path_name(" ")
     assert options.path_name("a b") == Path("a b")

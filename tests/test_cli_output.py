@@ -46,7 +46,8 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-# Links, devices, standard output -----------------------------------------------------------------------
+# Links, devices, standard output
+# --------------------------------------------------------------------------------------------------
 
 
 def test_every_command_follows_links(file: Path, tmp_path: Path, capsys: Capture) -> None:
@@ -76,7 +77,9 @@ def test_devices_stay_devices(file: Path, tmp_path: Path, capsys: Capture) -> No
     printed(capsys, f"trace --table-task 1 --algorithm butterscotch --plot '{tmp_path}/null.png'")
     printed(capsys, f"study '{file}' --output '{tmp_path}/null.parquet'")
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
-    assert "No space left on device; free space, or give another place" in refused(capsys, f"report '{file}' -o /dev/full")
+    assert "No space left on device; free space, or give another place" in refused(
+        capsys, f"report '{file}' -o /dev/full"
+    )
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
@@ -91,17 +94,32 @@ def test_a_page_on_standard_output_is_the_page_alone(file: Path, tmp_path: Path)
 
 
 def test_a_table_is_written_whatever_becomes_of_what_is_shown(file: Path, tmp_path: Path) -> None:
-    """The reader of standard output has left, or its disk is full: the file that was asked for is there all the same."""
+    """The reader of standard output has left, or its disk is full: the file that was asked for is
+    there all the same."""
     command = [sys.executable, "-m", "rai_sim", "study", str(file), "--output"]
-    with subprocess.Popen([*command, str(tmp_path / "s.csv")], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [*command, str(tmp_path / "s.csv")],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
         assert process.stdout is not None
         process.stdout.close()
         _, err = process.communicate()
     assert (process.returncode, err) == (0, b"")
     with open("/dev/full", "wb") as full:
-        done = subprocess.run([*command, str(tmp_path / "t.csv")], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, check=False)
+        done = subprocess.run(
+            [*command, str(tmp_path / "t.csv")],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
     assert done.returncode == 2
-    assert done.stderr == b"rai-sim: standard output: No space left on device; free space, or give another place\n"
+    assert (
+        done.stderr
+        == b"rai-sim: standard output: No space left on device; free space, or give another place\n"
+    )
     assert (tmp_path / "s.csv").read_bytes() == (tmp_path / "t.csv").read_bytes()
     assert len(pl.read_csv(tmp_path / "s.csv")) == 2
 
@@ -109,15 +127,40 @@ def test_a_table_is_written_whatever_becomes_of_what_is_shown(file: Path, tmp_pa
 @pytest.mark.parametrize(
     ("link", "target", "words", "said"),
     [
-        ("s.csv", "two.toml", "study FILE --output LINK", "is the study's own file; give another name"),
+        (
+            "s.csv",
+            "two.toml",
+            "study FILE --output LINK",
+            "is the study's own file; give another name",
+        ),
         ("s.csv", "two.study/s.csv", "study FILE --output LINK", "lies among the study's results"),
         ("deep", "two.study", "study FILE --output LINK/s.csv", "lies among the study's results"),
-        ("p.html", "two.study/p.html", "report FILE -o LINK", "is part of the study; give another name"),
+        (
+            "p.html",
+            "two.study/p.html",
+            "report FILE -o LINK",
+            "is part of the study; give another name",
+        ),
         ("p.html", "two.toml", "report FILE -o LINK", "is part of the study; give another name"),
         ("figures", "two.study", "plot FILE -o LINK", "is part of the study; give another name"),
-        ("p.html", "nowhere/p.html", "report FILE -o LINK", "there is no folder {}/nowhere; make it first"),
-        ("s.csv", "nowhere/s.csv", "study FILE --output LINK", "there is no folder {}/nowhere; make it first"),
-        ("t.svg", "nowhere/t.svg", "trace --plot LINK", "there is no folder {}/nowhere; make it first"),
+        (
+            "p.html",
+            "nowhere/p.html",
+            "report FILE -o LINK",
+            "there is no folder {}/nowhere; make it first",
+        ),
+        (
+            "s.csv",
+            "nowhere/s.csv",
+            "study FILE --output LINK",
+            "there is no folder {}/nowhere; make it first",
+        ),
+        (
+            "t.svg",
+            "nowhere/t.svg",
+            "trace --plot LINK",
+            "there is no folder {}/nowhere; make it first",
+        ),
     ],
 )
 def test_a_link_is_judged_by_where_it_leads(
@@ -131,7 +174,8 @@ def test_a_link_is_judged_by_where_it_leads(
     assert {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
-# Disks -------------------------------------------------------------------------------------------------
+# Disks
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -157,7 +201,11 @@ def test_full_and_read_only_disks_are_one_line(disk: Path, file: Path, capsys: C
     """The asked name, the reason and the remedy; nothing is left behind."""
     for name, words in COMMANDS.items():
         line = refused(capsys, words.replace("FILE", f"'{file}'").replace("PLACE", str(disk)))
-        assert re.fullmatch(rf"rai-sim: {disk}/{name}\S*: No space left on device; free space, or give another place\n", line)
+        assert re.fullmatch(
+            rf"rai-sim: {disk}/{name}\S*: No space left on device; free space, or give another "
+            r"place\n",
+            line,
+        )
         assert [path for path in disk.rglob("*") if path.is_file()] == []
     many = pl.DataFrame({"x": list(range(100_000))})
     for kind in ("csv", "parquet"):
@@ -167,15 +215,24 @@ def test_full_and_read_only_disks_are_one_line(disk: Path, file: Path, capsys: C
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
     for name, words in COMMANDS.items():
         line = refused(capsys, words.replace("FILE", f"'{file}'").replace("PLACE", str(disk)))
-        assert line == f"rai-sim: {disk}/{name}: Read-only file system; change permissions, or give another place\n"
+        assert (
+            line == f"rai-sim: {disk}/{name}: Read-only file system; change permissions, or give "
+            "another place\n"
+        )
     run(f"study '{file}' --output '{disk}/s.csv'", expect=2)
     captured = capsys.readouterr()
     assert "40 of 40 replications" in captured.out  # what was done is shown all the same
-    assert captured.err == f"rai-sim: {disk}/s.csv: Read-only file system; change permissions, or give another place\n"
+    assert (
+        captured.err
+        == f"rai-sim: {disk}/s.csv: Read-only file system; change permissions, or give another "
+        "place\n"
+    )
     assert list(disk.iterdir()) == []
 
 
-def test_a_folder_without_permission(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_without_permission(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The name that was asked for, not that of the temporary."""
     real = os.open
 
@@ -185,11 +242,18 @@ def test_a_folder_without_permission(tmp_path: Path, capsys: Capture, monkeypatc
         return real(name, *rest, **more)
 
     monkeypatch.setattr(os, "open", closed)
-    line = refused(capsys, f"trace --table-task 1 --algorithm butterscotch --plot '{tmp_path}/t.png'")
-    assert line == f"rai-sim: {tmp_path}/t.png: Permission denied; change permissions, or give another place\n"
+    line = refused(
+        capsys, f"trace --table-task 1 --algorithm butterscotch --plot '{tmp_path}/t.png'"
+    )
+    assert (
+        line
+        == f"rai-sim: {tmp_path}/t.png: Permission denied; change permissions, or give another "
+        "place\n"
+    )
 
 
-# Standard output and error of any encoding -------------------------------------------------------------
+# Standard output and error of any encoding
+# --------------------------------------------------------------------------------------------------
 
 
 def stream(encoding: str) -> io.TextIOWrapper:
@@ -198,8 +262,11 @@ def stream(encoding: str) -> io.TextIOWrapper:
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1", "utf-8"])
-def test_no_letter_ends_a_command(encoding: str, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All figures are drawn and told; names, titles and warnings that the encoding lacks come as question marks."""
+def test_no_letter_ends_a_command(
+    encoding: str, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All figures are drawn and told; names, titles and warnings that the encoding lacks come as
+    question marks."""
     out, err = stream(encoding), stream(encoding)
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stderr", err)
@@ -215,7 +282,11 @@ def test_no_letter_ends_a_command(encoding: str, file: Path, tmp_path: Path, mon
     lines = text.splitlines()
     delta_, arrow = (letter.encode(encoding, "replace").decode(encoding) for letter in "δ→")
     drawn = list((tmp_path / "δ→").iterdir())
-    assert [line.startswith(f"{tmp_path}/{delta_}{arrow}/") for line in lines].count(True) == len(drawn) > 0
+    assert (
+        [line.startswith(f"{tmp_path}/{delta_}{arrow}/") for line in lines].count(True)
+        == len(drawn)
+        > 0
+    )
     assert f"=1+1, two arms with {delta_} {arrow} 0" in text
     assert lines[-1] == f"{tmp_path}/{arrow}.html"
     assert f"replications-{delta_}{arrow}.parquet is " in said
@@ -226,13 +297,22 @@ def test_no_letter_ends_a_command(encoding: str, file: Path, tmp_path: Path, mon
 def test_the_process_itself(encoding: str, file: Path, tmp_path: Path) -> None:
     """As PYTHONIOENCODING, or a code page, has it."""
     command = [sys.executable, "-m", "rai_sim", "study", str(file), "--dry-run"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, env=dict(os.environ, PYTHONIOENCODING=encoding), check=True)
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        capture_output=True,
+        env=dict(os.environ, PYTHONIOENCODING=encoding),
+        check=True,
+    )
     assert b"=1+1, two arms with ? ? 0" in done.stdout
     assert done.stderr == b""
 
 
 @settings(max_examples=200, derandomize=True)
-@given(st.text(), st.sampled_from(["ascii", "cp1252", "latin-1", "utf-8", "utf-16", "cp437", "shift_jis"]))
+@given(
+    st.text(),
+    st.sampled_from(["ascii", "cp1252", "latin-1", "utf-8", "utf-16", "cp437", "shift_jis"]),
+)
 def test_anything_can_be_printed(text: str, encoding: str) -> None:
     """Names of files that are no text too: every letter, or a question mark in its place."""
     text += "\udcff"
@@ -262,6 +342,7 @@ def test_streams_in_their_place_are_left_alone(monkeypatch: pytest.MonkeyPatch) 
 
 def test_warnings_are_a_line(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of libraries and of the kernel cache: no place in the program, no line of source."""
+
     def simulate(*_: object, **__: object) -> rai.Result:
         warnings.warn("the cache is full; free space", RuntimeWarning, stacklevel=1)
         return rai.simulate(rai.table_problem(task=1), rai.Butterscotch(), replications=2, seed=0)
@@ -273,7 +354,8 @@ def test_warnings_are_a_line(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -
     assert capsys.readouterr().err == "rai-sim: WARNING: the cache is full; free space\n"
 
 
-# CSV ---------------------------------------------------------------------------------------------------
+# CSV
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_name_like_a_formula(file: Path, tmp_path: Path, capsys: Capture) -> None:
@@ -288,17 +370,33 @@ def test_a_name_like_a_formula(file: Path, tmp_path: Path, capsys: Capture) -> N
     assert frame.columns == whole.columns
 
 
-cells = st.text(st.one_of(st.sampled_from("=+-@\t\r\n'\",;1.e"), st.characters(blacklist_categories=["Cs"], blacklist_characters="\0")))
+cells = st.text(
+    st.one_of(
+        st.sampled_from("=+-@\t\r\n'\",;1.e"),
+        st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"),
+    )
+)
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
-@given(st.lists(st.tuples(cells, st.floats(allow_nan=False), st.integers(-(2**63), 2**63 - 1)), min_size=1, max_size=5))
+@given(
+    st.lists(
+        st.tuples(cells, st.floats(allow_nan=False), st.integers(-(2**63), 2**63 - 1)),
+        min_size=1,
+        max_size=5,
+    )
+)
 def test_every_text_comes_back_from_csv_and_none_is_run(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, float, int]]
 ) -> None:
     """Read by another program's parser; numbers are not touched."""
     path = tmp_path_factory.mktemp("cells") / "t.csv"
-    write_table(pl.DataFrame(rows, schema={"text": pl.String, "x": pl.Float64, "n": pl.Int64}, orient="row"), path)
+    write_table(
+        pl.DataFrame(
+            rows, schema={"text": pl.String, "x": pl.Float64, "n": pl.Int64}, orient="row"
+        ),
+        path,
+    )
     with path.open(encoding="utf-8", newline="") as lines:
         head, *found = csv.reader(lines)
     assert head == ["text", "x", "n"]
@@ -308,17 +406,22 @@ def test_every_text_comes_back_from_csv_and_none_is_run(
         assert text[:1] not in ("+", "-") or float(text) is not None
 
 
-# Ctrl-C while the program starts -----------------------------------------------------------------------
+# Ctrl-C while the program starts
+# --------------------------------------------------------------------------------------------------
 
 _AS_SCRIPT = "import sys; sys.argv[:1] = ['/usr/bin/rai-sim']; from rai_sim.cli import main; sys.exit(main())"
 
 
 @pytest.mark.parametrize("library", ["numpy", "llvmlite", "numba", "typer"])
-@pytest.mark.parametrize("program", [("-m", "rai_sim"), ("-c", _AS_SCRIPT)], ids=["module", "script"])
+@pytest.mark.parametrize(
+    "program", [("-m", "rai_sim"), ("-c", _AS_SCRIPT)], ids=["module", "script"]
+)
 def test_ctrl_c_while_libraries_load(program: tuple[str, ...], library: str) -> None:
     """Exit code 130 and nothing said, whichever library is being loaded."""
     command = [sys.executable, "-X", "importtime", *program, "run"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stderr is not None
         for line in process.stderr:  # a line when a module is loaded
             if re.search(rf"\| +{library}\b", line):
@@ -333,11 +436,24 @@ def test_ctrl_c_while_libraries_load(program: tuple[str, ...], library: str) -> 
 
 
 def test_libraries_that_load_the_package_keep_their_ctrl_c() -> None:
-    """Only the program answers by itself; a handler that is there, or none at all (nohup), stays."""
+    """Only the program answers by itself; a handler that is there, or none at all (nohup),
+    stays."""
     code = "import signal, sys; {}; import rai_sim; print(signal.getsignal(signal.SIGINT))"
     for before, expected in (
         ("", "<built-in function default_int_handler>"),
-        ("sys.argv[0] = 'rai-sim'; signal.signal(signal.SIGINT, signal.SIG_IGN)", "Handlers.SIG_IGN"),
+        (
+            "sys.argv[0] = 'rai-sim'; signal.signal(signal.SIGINT, signal.SIG_IGN)",
+            "Handlers.SIG_IGN",
+        ),
     ):
-        done = subprocess.run([sys.executable, "-c", code.format(before or "pass")], cwd=ROOT, capture_output=True, text=True, check=True)
-        assert done.stdout.strip() in (expected, str(signal.SIG_IGN) if "IGN" in expected else expected)
+        done = subprocess.run(
+            [sys.executable, "-c", code.format(before or "pass")],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.strip() in (
+            expected,
+            str(signal.SIG_IGN) if "IGN" in expected else expected,
+        )

@@ -15,7 +15,15 @@ PROGRAM = (sys.executable, "-m", "rai_sim")
 
 def test_a_real_interrupt_ends_a_simulation_promptly() -> None:
     """SIGINT in the middle of a long simulation: what is finished is printed, exit code 130."""
-    words = ["--table-task", "1", "--algorithm", "butterscotch", "--replications", "2e7", "--progress"]
+    words = [
+        "--table-task",
+        "1",
+        "--algorithm",
+        "butterscotch",
+        "--replications",
+        "2e7",
+        "--progress",
+    ]
     with subprocess.Popen(
         [*PROGRAM, "run", *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -36,7 +44,9 @@ def test_a_real_interrupt_ends_a_simulation_promptly() -> None:
 def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     """`rai-sim bounds ... | head` closes the pipe: no message, exit code 0."""
     np.savetxt(tmp_path / "means.txt", np.linspace(0.1, 0.9, 20_000))
-    words = f"bounds --means @{tmp_path}/means.txt --clusters 10000,10000 --required 1,0 --json".split()
+    words = (
+        f"bounds --means @{tmp_path}/means.txt --clusters 10000,10000 --required 1,0 --json".split()
+    )
     with subprocess.Popen(
         [*PROGRAM, *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -56,5 +66,7 @@ def test_start_up_loads_only_what_is_needed() -> None:
         "main(['run', '--algorithm', 'butterscotch', '--replications', '2', '--no-progress'])\n"
         f"print([name for name in {slow} if name in sys.modules])"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
     assert found.stdout.splitlines()[-1] == "[]"

@@ -36,23 +36,47 @@ def test_a_study_is_run_and_shown(file: Path, capsys: Capture) -> None:
     """One line a task; the folder lies beside the file; more replications go on from there."""
     shown = printed(capsys, f"study '{file}'")
     lines = shown.splitlines()
-    assert re.split(" {2,}", lines[0]) == ["instance", "algorithm", "delta", "replications", "mean pulls", "95 % interval", "+- of mean",
-                                           "errors", "95 % interval", "lower", "upper"]
+    assert re.split(" {2,}", lines[0]) == [
+        "instance",
+        "algorithm",
+        "delta",
+        "replications",
+        "mean pulls",
+        "95 % interval",
+        "+- of mean",
+        "errors",
+        "95 % interval",
+        "lower",
+        "upper",
+    ]
     assert re.match(r"table, table_task = 1 +Vanilla\(merging=True\) +0\.1 +30 ", lines[2])
     assert lines[-1] == f"120 of 120 replications of 4 tasks are in {file.with_suffix('.study')}"
     assert "200 of 200" in printed(capsys, f"study '{file}' --replications 50 --jobs 2")
-    assert [run["replications_added"] for run in open_study(file.with_suffix(".study")).runs()] == [120, 80]
+    assert [run["replications_added"] for run in open_study(file.with_suffix(".study")).runs()] == [
+        120,
+        80,
+    ]
     assert "0.2" not in printed(capsys, f"study '{file}' --replications 50")
 
 
 def test_options(file: Path, tmp_path: Path, capsys: Capture) -> None:
     """Another folder, a precision, a summary as CSV and Parquet, JSON, a dry run."""
     plan = printed(capsys, f"study '{file}' --dry-run --store {tmp_path}/x")
-    assert plan.startswith(f"4 tasks, 30 replications each, into {tmp_path}/x\n  table, table_task = 1, Vanilla(merging=True), delta 0.1\n")
+    assert plan.startswith(
+        f"4 tasks, 30 replications each, into {tmp_path}/x\n  table, table_task = 1, "
+        "Vanilla(merging=True), delta 0.1\n"
+    )
     assert plan.endswith("0 replications are there\n")
     assert not (tmp_path / "x").exists()
-    found = document(capsys, f"study '{file}' --store {tmp_path}/x --precision 0.05 --output {tmp_path}/s.csv")
-    assert found["replications"] == found["wanted"] == sum(task["replications"] for task in found["tasks"]) >= 4 * 256
+    found = document(
+        capsys, f"study '{file}' --store {tmp_path}/x --precision 0.05 --output {tmp_path}/s.csv"
+    )
+    assert (
+        found["replications"]
+        == found["wanted"]
+        == sum(task["replications"] for task in found["tasks"])
+        >= 4 * 256
+    )
     assert found["rerun"] == f"rai-sim study --store {tmp_path}/x --precision 0.05 '{file}'"
     assert found["interrupted"] is False
     frame = pl.read_csv(tmp_path / "s.csv")
@@ -65,40 +89,73 @@ def test_options(file: Path, tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_verify(file: Path, capsys: Capture) -> None:
-    """Stored replications are the same again; a store without any is no success; a changed one is exit code 1."""
-    assert refused(capsys, f"study '{file}' --verify").startswith(f"rai-sim: store {file.with_suffix('.study')} is no study's folder")
+    """Stored replications are the same again; a store without any is no success; a changed one is
+    exit code 1."""
+    assert refused(capsys, f"study '{file}' --verify").startswith(
+        f"rai-sim: store {file.with_suffix('.study')} is no study's folder"
+    )
     run(f"study '{file}'")
     capsys.readouterr()
-    assert printed(capsys, f"study '{file}' --verify --sample 50") == "50 stored replications were run again: all are the same to the bit\n"
-    assert document(capsys, f"study '{file}' --verify --sample 1000") == {"checked": 120, "mismatches": []}
+    assert (
+        printed(capsys, f"study '{file}' --verify --sample 50")
+        == "50 stored replications were run again: all are the same to the bit\n"
+    )
+    assert document(capsys, f"study '{file}' --verify --sample 1000") == {
+        "checked": 120,
+        "mismatches": [],
+    }
     from rai_sim.study.store import Store
 
     folder = file.with_suffix(".study")
     (part,) = folder.glob("replications-*")
     frame = pl.read_parquet(part)
     part.unlink()
-    assert "nothing of this study is stored yet, so nothing was checked" in printed(capsys, f"study '{file}' --verify", expect=1)
-    Store(folder, "replications").write("replications", frame.with_columns(pl.col("rounds") + 1), {})
+    assert "nothing of this study is stored yet, so nothing was checked" in printed(
+        capsys, f"study '{file}' --verify", expect=1
+    )
+    Store(folder, "replications").write(
+        "replications", frame.with_columns(pl.col("rounds") + 1), {}
+    )
     assert "120 stored replications were run again: 120 mismatches, first table" in printed(
-        capsys, f"study '{file}' --verify --sample 200", expect=1)
+        capsys, f"study '{file}' --verify --sample 200", expect=1
+    )
 
 
 def test_what_cannot_be_used_is_one_line(file: Path, tmp_path: Path, capsys: Capture) -> None:
     """Bad files and options run and write nothing."""
-    assert refused(capsys, "study none.toml") == "rai-sim: 'none.toml' cannot be read: No such file or directory; name a TOML file\n"
-    assert "--output x.txt ends in neither .csv nor .parquet" in refused(capsys, f"study '{file}' --output x.txt")
+    assert (
+        refused(capsys, "study none.toml")
+        == "rai-sim: 'none.toml' cannot be read: No such file or directory; name a TOML file\n"
+    )
+    assert "--output x.txt ends in neither .csv nor .parquet" in refused(
+        capsys, f"study '{file}' --output x.txt"
+    )
     assert "there is no folder" in refused(capsys, f"study '{file}' --output {tmp_path}/none/x.csv")
-    assert "replications = 0: replications is 0" in refused(capsys, f"study '{file}' --replications 0")
-    assert "give one of the two" in refused(capsys, f"study '{file}' --replications 10 --precision 0.1")
+    assert "replications = 0: replications is 0" in refused(
+        capsys, f"study '{file}' --replications 0"
+    )
+    assert "give one of the two" in refused(
+        capsys, f"study '{file}' --replications 10 --precision 0.1"
+    )
     assert "--jobs: n_jobs is 0" in refused(capsys, f"study '{file}' --jobs 0")
-    assert "--output x.csv has no meaning with --verify" in refused(capsys, f"study '{file}' --verify --output x.csv")
-    assert f"--output {tmp_path} is a folder" in refused(capsys, f"study '{file}' --output {tmp_path}")
+    assert "--output x.csv has no meaning with --verify" in refused(
+        capsys, f"study '{file}' --verify --output x.csv"
+    )
+    assert f"--output {tmp_path} is a folder" in refused(
+        capsys, f"study '{file}' --output {tmp_path}"
+    )
     inside = f"study '{file}' --store {tmp_path} --output {tmp_path}/s.csv"
     assert "lies among the study's results" in refused(capsys, inside)
     file.write_text(TEXT.replace("replications = 30", "max_pulls = 0"))
-    assert refused(capsys, f"study '{file}'") == "rai-sim: max_pulls = 0: max_pulls is 0; it must be at least 1 and at most 2^62\n"
+    assert (
+        refused(capsys, f"study '{file}'")
+        == "rai-sim: max_pulls = 0: max_pulls is 0; it must be at least 1 and at most 2^62\n"
+    )
     file.write_text(TEXT.replace("table_task", "table_tusk"))
-    assert "instances[0].table_tusk = [1, 2]: there is no such key; did you mean table_task?" in refused(capsys, f"study '{file}'")
+    assert (
+        "instances[0].table_tusk = [1, 2]: there is no such key; did you mean table_task?"
+        in refused(capsys, f"study '{file}'")
+    )
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
 
 
@@ -110,19 +167,27 @@ def test_files_set_aside_are_told_in_a_line(file: Path, capsys: Capture) -> None
     capsys.readouterr()
     run(f"study '{file}'")
     assert capsys.readouterr().err == (
-        f"rai-sim: WARNING: {folder}/foreign.parquet is set aside as foreign.parquet.set-aside: it was not written by a study\n")
+        f"rai-sim: WARNING: {folder}/foreign.parquet is set aside as foreign.parquet.set-aside: "
+        "it was not written by a study\n"
+    )
 
 
 def test_a_precision_that_is_not_reached_is_told(file: Path, capsys: Capture) -> None:
     """No replication finishes within four pulls."""
     file.write_text(TEXT.replace("replications = 30", "precision = 0.1\nmax_pulls = 4"))
     shown = printed(capsys, f"study '{file}'")
-    assert "WARNING: 4 tasks stopped short of the precision, the first is table, table_task = 1, Vanilla" in shown
+    assert (
+        "WARNING: 4 tasks stopped short of the precision, the first is table, table_task = 1, "
+        "Vanilla" in shown
+    )
     assert "WARNING: 1,024 replications stopped at their cap of pulls" in shown
 
 
-def test_an_interrupt_while_nothing_runs_is_told(file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_while_nothing_runs_is_told(
+    file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Ctrl-C while the table is made: how to go on, in one line."""
+
     def interrupted(*_: object) -> str:
         raise KeyboardInterrupt
 
@@ -133,20 +198,39 @@ def test_an_interrupt_while_nothing_runs_is_told(file: Path, capsys: Capture, mo
 
 def test_a_failing_task_is_told_after_the_table(file: Path, capsys: Capture) -> None:
     """Exit code 2; the others are shown."""
-    file.write_text(TEXT + '[[instances]]\nname = "log"\nlaw = "recorded"\nrewards = [[1, 1], [0, 0]]\nproblem = "best_arm"\n')
+    file.write_text(
+        TEXT
+        + '[[instances]]\nname = "log"\nlaw = "recorded"\nrewards = [[1, 1], [0, 0]]\nproblem = '
+        '"best_arm"\n'
+    )
     run(f"study '{file}'", expect=2)
     shown = capsys.readouterr()
     assert "120 of 180 replications of 6 tasks" in shown.out
     assert "2 of 6 tasks failed" in shown.err
     run(f"study '{file}' --json", expect=2)
-    assert "recording" in json.loads(capsys.readouterr().out)["failures"]["log, Vanilla(merging=True), delta 0.1"]
+    assert (
+        "recording"
+        in json.loads(capsys.readouterr().out)["failures"]["log, Vanilla(merging=True), delta 0.1"]
+    )
     assert "recording" in shown.err
 
 
 def test_a_real_interrupt_keeps_what_is_finished(file: Path) -> None:
-    """SIGINT in the middle: exit code 130, one line that says how to go on, and what was finished is there."""
-    words = [sys.executable, "-m", "rai_sim", "study", str(file), "--replications", "2e7", "--progress"]
-    with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    """SIGINT in the middle: exit code 130, one line that says how to go on, and what was finished
+    is there."""
+    words = [
+        sys.executable,
+        "-m",
+        "rai_sim",
+        "study",
+        str(file),
+        "--replications",
+        "2e7",
+        "--progress",
+    ]
+    with subprocess.Popen(
+        words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
         assert process.stderr is not None
         seen = b""
         while not re.search(rb"[1-9][.\d]*k/80\.0M", seen):
@@ -158,8 +242,12 @@ def test_a_real_interrupt_keeps_what_is_finished(file: Path) -> None:
     assert process.returncode == 130
     assert out == b""
     last = errors.decode().splitlines()[-1]
-    found = re.fullmatch(rf"rai-sim: INTERRUPTED with ([\d,]+) of 80,000,000 replications in {file.with_suffix('.study')}; "
-                         rf"to go on: rai-sim study --replications 20000000 '{file}'", last)
+    found = re.fullmatch(
+        r"rai-sim: INTERRUPTED with ([\d,]+) of 80,000,000 replications in "
+        rf"{file.with_suffix('.study')}; "
+        rf"to go on: rai-sim study --replications 20000000 '{file}'",
+        last,
+    )
     assert found, last
     done = int(found.group(1).replace(",", ""))
     results = open_study(file.with_suffix(".study"))

@@ -48,7 +48,8 @@ def test_two_columns_of_one_key_are_an_error() -> None:
 
 
 def test_cells_show_sort_and_warn() -> None:
-    """Numbers sort by themselves, texts by their text, missing values last; rows decide on warnings."""
+    """Numbers sort by themselves, texts by their text, missing values last; rows decide on
+    warnings."""
     row = {"arms": 12_345, "law": "Bernoulli", "rate": 0.25, "delta": 0.1}
     assert cells((ARMS, LAW, RATE), row) == [
         Cell("12,345", 12_345),
@@ -108,24 +109,62 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
 def test_names_and_order_of_a_frames_columns_stay(study: StudyResults) -> None:
     """They are public: scripts read them."""
     assert study.summary().columns == [
-        "instance", "algorithm", "delta", "pulls_mean", "pulls_mean_low_95", "pulls_mean_high_95",
-        "errors", "error_rate", "error_rate_low_95", "error_rate_high_95", "error_exceeds_delta",
-        "replications", "finished", "complete", "precision_reached", "relative_half_width_95",
-        "pulls_standard_error", "pulls_standard_deviation", "pulls_q05", "pulls_q25", "pulls_q50",
-        "pulls_q75", "pulls_q95", "pulls_most", "rounds_mean", "lower_bound_pulls",
-        "upper_bound_pulls", "upper_bound_theorem", "n_arms", "bottleneck_gap_reward", "law",
-        "clusters", "required", "parameters", "seed", "skip_error", "max_pulls", "task",
-    ]  # fmt: skip
+        "instance",
+        "algorithm",
+        "delta",
+        "pulls_mean",
+        "pulls_mean_low_95",
+        "pulls_mean_high_95",
+        "errors",
+        "error_rate",
+        "error_rate_low_95",
+        "error_rate_high_95",
+        "error_exceeds_delta",
+        "replications",
+        "finished",
+        "complete",
+        "precision_reached",
+        "relative_half_width_95",
+        "pulls_standard_error",
+        "pulls_standard_deviation",
+        "pulls_q05",
+        "pulls_q25",
+        "pulls_q50",
+        "pulls_q75",
+        "pulls_q95",
+        "pulls_most",
+        "rounds_mean",
+        "lower_bound_pulls",
+        "upper_bound_pulls",
+        "upper_bound_theorem",
+        "n_arms",
+        "bottleneck_gap_reward",
+        "law",
+        "clusters",
+        "required",
+        "parameters",
+        "seed",
+        "skip_error",
+        "max_pulls",
+        "task",
+    ]
 
 
 def test_every_number_of_a_frame_says_its_unit() -> None:
     """Names, flags and lists of counts aside, a column is of pulls, rounds, shares or the like."""
     silent = {column.key for column in frame_columns() if not column.unit}
     assert silent == {
-        "instance", "algorithm", "error_exceeds_delta", "complete", "precision_reached",
-        "upper_bound_theorem", "law", "parameters",
-        "seed", "task",
-    }  # fmt: skip
+        "instance",
+        "algorithm",
+        "error_exceeds_delta",
+        "complete",
+        "precision_reached",
+        "upper_bound_theorem",
+        "law",
+        "parameters",
+        "seed",
+        "task",
+    }
     pulls = {column.key for column in frame_columns() if column.unit == "pulls"}
     assert all("pulls" in key for key in pulls)
 
@@ -178,12 +217,17 @@ def test_instances_are_shown_as_the_problem_has_them(study: StudyResults) -> Non
     (row,) = tables.instance_rows(study.tasks)
     shown = {column.key: column.cell(row) for column in tables.INSTANCE_COLUMNS}
     assert {key: cell.text for key, cell in shown.items()} == {
-        "instance": study.tasks[0].instance, "law": "Bernoulli", "n_arms": "10",
-        "clusters": "3, 5, 2", "required": "1, 0, 0",
-        "bottleneck_gap_reward": "0.25", "means": "0.85, 0.8, 0.65, 0.6, 0.4, 0.36, 0.35, 0.3, ...",
-        "algorithms": "Vanilla(merging=True), Butterscotch(merging=True)", "deltas": "0.1",
+        "instance": study.tasks[0].instance,
+        "law": "Bernoulli",
+        "n_arms": "10",
+        "clusters": "3, 5, 2",
+        "required": "1, 0, 0",
+        "bottleneck_gap_reward": "0.25",
+        "means": "0.85, 0.8, 0.65, 0.6, 0.4, 0.36, 0.35, 0.3, ...",
+        "algorithms": "Vanilla(merging=True), Butterscotch(merging=True)",
+        "deltas": "0.1",
         "tasks": "2",
-    }  # fmt: skip
+    }
     assert shown["n_arms"].key == 10
 
 
@@ -194,9 +238,13 @@ def test_events_are_shown_with_what_is_known_of_them() -> None:
     columns = event_columns(problem).pick(*keys)
     settled = Event("settled", 1_000, 2_000, 1, 1, 0, 0.91234, 0.05, 1_000, True)
     assert [cell.text for cell in cells(columns, settled)] == [
-        "1,000", "2,000", "Stalker settled in cluster 1, representative", "0.9123", "0.0500",
         "1,000",
-    ]  # fmt: skip
+        "2,000",
+        "Stalker settled in cluster 1, representative",
+        "0.9123",
+        "0.0500",
+        "1,000",
+    ]
     merged = Event("merged", 1_000, 2_000, 1, 2)
     assert [cell.text for cell in cells(columns, merged)] == [
         "1,000",

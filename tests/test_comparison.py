@@ -1,4 +1,5 @@
-"""Ratios of mean pulls: the right number, an interval that covers, and covers only thanks to what it accounts for."""
+"""Ratios of mean pulls: the right number, an interval that covers, and covers only thanks to what
+it accounts for."""
 
 import math
 
@@ -13,16 +14,27 @@ from rai_sim.simulation.result import Experiment, Result
 PROBLEM = rai.table_problem(task=1)
 
 
-def result_of(pulls: NDArray[np.float64], finished: NDArray[np.bool_] | None = None, first: int = 0) -> Result:
+def result_of(
+    pulls: NDArray[np.float64], finished: NDArray[np.bool_] | None = None, first: int = 0
+) -> Result:
     """Return a result with these pulls."""
     n = len(pulls)
     yes = np.ones(n, bool) if finished is None else finished
     experiment = Experiment(PROBLEM, rai.Vanilla(), 0.01, 0, 1e-12, None)
-    return Result(experiment, ((first, first + n),), pulls.astype(np.int64), np.ones(n, np.int64), yes, yes, np.zeros((n, 1), np.int32))
+    return Result(
+        experiment,
+        ((first, first + n),),
+        pulls.astype(np.int64),
+        np.ones(n, np.int64),
+        yes,
+        yes,
+        np.zeros((n, 1), np.int32),
+    )
 
 
 def covered(trials: int, draw: int, paired: bool) -> int:
-    """Count in how many trials of 150 replications the interval holds the true ratio 2; the two are drawn with correlation 0.9."""
+    """Count in how many trials of 150 replications the interval holds the true ratio 2; the two are
+    drawn with correlation 0.9."""
     rng = np.random.default_rng(draw)
     held = 0
     for _ in range(trials):
@@ -32,20 +44,27 @@ def covered(trials: int, draw: int, paired: bool) -> int:
         if paired:
             ratio = paired_ratio(result_of(x), result_of(y))
         else:
-            ratio = ratio_of_means(x.mean(), x.std(ddof=1) / math.sqrt(150), 150, (y.mean(), y.std(ddof=1) / math.sqrt(150), 150))
+            ratio = ratio_of_means(
+                x.mean(),
+                x.std(ddof=1) / math.sqrt(150),
+                150,
+                (y.mean(), y.std(ddof=1) / math.sqrt(150), 150),
+            )
         held += ratio.low <= 2.0 <= ratio.high
     return held
 
 
 def test_the_paired_interval_covers() -> None:
-    """Of 4,000 simulated comparisons 95 %, within 3.9 standard errors of that (false alarm 1e-4); shuffled pairs cover far more."""
+    """Of 4,000 simulated comparisons 95 %, within 3.9 standard errors of that (false alarm 1e-4);
+    shuffled pairs cover far more."""
     held = covered(4000, 1, paired=True)
     assert abs(held - 3800) < 3.9 * math.sqrt(4000 * 0.95 * 0.05)
     assert covered(1000, 2, paired=False) > 990  # whatever the dependence; here nearly always
 
 
 def test_independent_means() -> None:
-    """Of 4,000 comparisons of independent samples 95 %; with correlated ones it is another number (negative control)."""
+    """Of 4,000 comparisons of independent samples 95 %; with correlated ones it is another number
+    (negative control)."""
     rng, held, correlated = np.random.default_rng(3), 0, 0
     for _ in range(4000):
         x, y, shared = rng.standard_normal((3, 150))
@@ -53,7 +72,9 @@ def test_independent_means() -> None:
             a = 20_000 + 3000 * (0.6 * x + 0.8 * shared if mixed else x)
             b = 10_000 + 1500 * (0.6 * y + 0.8 * shared if mixed else y)
             error = [float(sample.std(ddof=1)) / math.sqrt(150) for sample in (a, b)]
-            ratio = ratio_of_means(float(a.mean()), error[0], 150, (float(b.mean()), error[1], 150), independent=True)
+            ratio = ratio_of_means(
+                float(a.mean()), error[0], 150, (float(b.mean()), error[1], 150), independent=True
+            )
             held += not mixed and ratio.low <= 2.0 <= ratio.high
             correlated += mixed and ratio.low <= 2.0 <= ratio.high
     assert abs(held - 3800) < 3.9 * math.sqrt(4000 * 0.95 * 0.05)
@@ -74,7 +95,10 @@ def test_pairs_are_those_of_equal_index_that_finished_in_both() -> None:
 
 def test_too_few_pairs() -> None:
     """Clear words."""
-    with pytest.raises(ValueError, match="1 finished replications in common; simulate at least two with the same indices"):
+    with pytest.raises(
+        ValueError,
+        match="1 finished replications in common; simulate at least two with the same indices",
+    ):
         paired_ratio(result_of(np.array([5.0, 6.0])), result_of(np.array([5.0, 6.0]), first=1))
 
 

@@ -1,7 +1,7 @@
 """The last two arms' loop: runs with certified jumps against runs without, the whole law of pulls.
 
-False alarms: four comparisons by Kolmogorov and Smirnov's test and four of means, each at 1e-6: with fresh seeds one in 1.2e5 runs of the
-file; the seeds are fixed.
+False alarms: four comparisons by Kolmogorov and Smirnov's test and four of means, each at 1e-6:
+with fresh seeds one in 1.2e5 runs of the file; the seeds are fixed.
 """
 
 from __future__ import annotations
@@ -37,16 +37,29 @@ def two_arms(kind: str, gap: float) -> Arms:
 
 def pulls(arms: Arms, seed: int, skip_error: float) -> NDArray[np.int64]:
     """Return the pulls of independent runs."""
-    return simulate(best_arm(arms), Vanilla(), delta=0.01, replications=REPLICATIONS, seed=seed, skip_error=skip_error).pulls
+    return simulate(
+        best_arm(arms),
+        Vanilla(),
+        delta=0.01,
+        replications=REPLICATIONS,
+        seed=seed,
+        skip_error=skip_error,
+    ).pulls
 
 
 def p_values(first: NDArray[Any], second: NDArray[Any]) -> tuple[float, float]:
     """Return the p-values of equal laws and of equal means."""
-    return float(stats.ks_2samp(first, second).pvalue), float(stats.ttest_ind(first, second, equal_var=False).pvalue)
+    return float(stats.ks_2samp(first, second).pvalue), float(
+        stats.ttest_ind(first, second, equal_var=False).pvalue
+    )
 
 
-@pytest.mark.parametrize(("kind", "gap"), [("Categorical", 0.1), ("Categorical", 0.05), ("Gaussian", 0.1), ("Bernoulli", 0.05)])
+@pytest.mark.parametrize(
+    ("kind", "gap"),
+    [("Categorical", 0.1), ("Categorical", 0.05), ("Gaussian", 0.1), ("Bernoulli", 0.05)],
+)
 def test_certified_jumps_leave_the_law_alone(kind: str, gap: float) -> None:
-    """5,000 runs with the default budget against 5,000 by the sure bound alone; Gaussians, without one, go round by round."""
+    """5,000 runs with the default budget against 5,000 by the sure bound alone; Gaussians, without
+    one, go round by round."""
     arms = two_arms(kind, gap)
     assert min(p_values(pulls(arms, 1, 1e-12), pulls(arms, 2, 0.0))) > LEVEL

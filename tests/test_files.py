@@ -1,4 +1,5 @@
-"""Files are written where it was said: whole or not at all, through links, into devices and pipes, and nothing is left behind."""
+"""Files are written where it was said: whole or not at all, through links, into devices and pipes,
+and nothing is left behind."""
 
 import errno
 import io
@@ -24,7 +25,8 @@ from rai_sim.support.files import TEMPORARY, from_harmless, harmless, write_atom
 
 
 def at_the_flush(monkeypatch: pytest.MonkeyPatch, look: Callable[[int], object]) -> None:
-    """Look at the open file when it is whole and has not yet its name; then the folder is flushed, too."""
+    """Look at the open file when it is whole and has not yet its name; then the folder is flushed,
+    too."""
     flush = os.fsync
     files_flushed: list[int] = []
 
@@ -55,11 +57,15 @@ def read_from(pipe: Path) -> tuple[threading.Thread, list[bytes]]:
     return thread, found
 
 
-# Links -------------------------------------------------------------------------------------------------
+# Links
+# --------------------------------------------------------------------------------------------------
 
 
-def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A chain of links, relative ones through other folders too; the temporary lies beside the target."""
+def test_a_link_stays_and_its_target_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A chain of links, relative ones through other folders too; the temporary lies beside the
+    target."""
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "file").write_text("old")
     (tmp_path / "one").symlink_to("there/two")
@@ -103,9 +109,15 @@ def test_a_link_to_a_device_a_pipe_and_a_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "number"),
-    [("loop", errno.ELOOP), ("nowhere/file", errno.ENOENT), ("file/file", errno.ENOTDIR), ("x" * 300, errno.ENAMETOOLONG),
-     ("into nowhere", errno.ENOENT), (".", errno.EISDIR)],
-)  # fmt: skip
+    [
+        ("loop", errno.ELOOP),
+        ("nowhere/file", errno.ENOENT),
+        ("file/file", errno.ENOTDIR),
+        ("x" * 300, errno.ENAMETOOLONG),
+        ("into nowhere", errno.ENOENT),
+        (".", errno.EISDIR),
+    ],
+)
 def test_errors_name_what_was_asked_for(name: str, number: int, tmp_path: Path) -> None:
     """Never the temporary, nor where a link leads; nothing is left behind."""
     (tmp_path / "loop").symlink_to("loop")
@@ -119,7 +131,8 @@ def test_errors_name_what_was_asked_for(name: str, number: int, tmp_path: Path) 
     assert (tmp_path / "file").read_text() == "old"
 
 
-# Devices, pipes, the process's own files ---------------------------------------------------------------
+# Devices, pipes, the process's own files
+# --------------------------------------------------------------------------------------------------
 
 
 def test_devices_are_written_into() -> None:
@@ -133,7 +146,8 @@ def test_devices_are_written_into() -> None:
 
 
 def test_a_pipe_gets_all_of_it_or_nothing(tmp_path: Path) -> None:
-    """Formats that go back while they write (Parquet) too; a failure half way leaves the pipe a pipe."""
+    """Formats that go back while they write (Parquet) too; a failure half way leaves the pipe a
+    pipe."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     frame = pl.DataFrame({"x": list(range(100_000))})
@@ -146,7 +160,8 @@ def test_a_pipe_gets_all_of_it_or_nothing(tmp_path: Path) -> None:
         file.write(b"half")
         raise ValueError("half way")
 
-    with pytest.raises(ValueError, match="half way"):  # nobody reads: to open the pipe would be to wait for ever
+    # nobody reads: to open the pipe would be to wait for ever
+    with pytest.raises(ValueError, match="half way"):
         write_atomically(pipe, fail)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert os.listdir(tmp_path) == ["pipe"]
@@ -165,14 +180,18 @@ print("after", is_own_output(Path(sys.argv[1])))
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"])
 @pytest.mark.parametrize("how", ["file", "appended", "pipe"])
 def test_own_standard_output(name: str, how: str, tmp_path: Path) -> None:
-    """Where standard output goes to a file, what is printed before and after stays; the file is not replaced."""
+    """Where standard output goes to a file, what is printed before and after stays; the file is not
+    replaced."""
     (tmp_path / "link").symlink_to("/dev/stdout")
     out = tmp_path / "out"
     out.write_text("older\n")
     command = [sys.executable, "-c", _PRINTS, name]
     with out.open("ab" if how == "appended" else "wb") as file:
         inode = out.stat().st_ino
-        to, environment = subprocess.PIPE if how == "pipe" else file, {"PYTHONPATH": f"{ROOT}/rai_sim/support"}
+        to, environment = (
+            subprocess.PIPE if how == "pipe" else file,
+            {"PYTHONPATH": f"{ROOT}/rai_sim/support"},
+        )
         done = subprocess.run(command, stdout=to, check=True, cwd=tmp_path, env=environment)
     printed = done.stdout.decode() if how == "pipe" else out.read_text()
     assert printed == ("older\n" if how == "appended" else "") + "before\nmiddle\nafter True\n"
@@ -185,12 +204,16 @@ def test_a_closed_descriptor_is_an_error_in_its_name() -> None:
         put(Path("/dev/fd/987"))
 
 
-# Permissions -------------------------------------------------------------------------------------------
+# Permissions
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("permissions", [0o600, 0o640, 0o644, 0o666, 0o755, 0o444])
-def test_permissions_are_kept(permissions: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of the file that is replaced; while it is written nobody else may read what nobody else may read later."""
+def test_permissions_are_kept(
+    permissions: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of the file that is replaced; while it is written nobody else may read what nobody else
+    may read later."""
     path = tmp_path / "file"
     path.write_text("old")
     path.chmod(permissions)
@@ -230,11 +253,15 @@ def test_the_owner_is_kept(tmp_path: Path) -> None:
     assert (path.stat().st_uid, path.stat().st_gid, path.read_bytes()) == (12345, 54321, b"new")
 
 
-# Temporaries -------------------------------------------------------------------------------------------
+# Temporaries
+# --------------------------------------------------------------------------------------------------
 
 
-def test_temporaries_are_random_and_exclusive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their names cannot be foretold; where one is taken all the same, by a link to a file that is dear, nothing is written through it."""
+def test_temporaries_are_random_and_exclusive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their names cannot be foretold; where one is taken all the same, by a link to a file that is
+    dear, nothing is written through it."""
     names: set[str] = set()
     for _ in range(20):
         with monkeypatch.context() as patch:
@@ -255,7 +282,14 @@ def test_temporaries_are_random_and_exclusive(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("when", ["write", "fsync", "replace"])
-@pytest.mark.parametrize("what", [OSError(errno.ENOSPC, "no space", "temporary"), KeyboardInterrupt(), OSError("in a library's words")])
+@pytest.mark.parametrize(
+    "what",
+    [
+        OSError(errno.ENOSPC, "no space", "temporary"),
+        KeyboardInterrupt(),
+        OSError("in a library's words"),
+    ],
+)
 def test_whatever_fails_nothing_is_left_behind(
     when: str, what: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,7 +306,11 @@ def test_whatever_fails_nothing_is_left_behind(
         write_atomically(path, fail if when == "write" else lambda file: file.write(b"new"))
     monkeypatch.undo()
     if isinstance(what, OSError):
-        words = f"[Errno 28] No space left on device: '{path}'" if what.errno else f"{path}: in a library's words"
+        words = (
+            f"[Errno 28] No space left on device: '{path}'"
+            if what.errno
+            else f"{path}: in a library's words"
+        )
         assert str(caught.value) == words
     assert os.listdir(tmp_path) == ["file"]
     assert path.read_text() == "old"
@@ -291,7 +329,8 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_disks_that_are_really_full_or_read_only(disk: Path) -> None:
-    """Bytes, and what polars writes, of which it tells in its own words: the old file stays and nothing else."""
+    """Bytes, and what polars writes, of which it tells in its own words: the old file stays and
+    nothing else."""
     path = disk / "x.parquet"
     path.write_text("old")
     frame = pl.DataFrame({"x": list(range(1_000_000))})
@@ -309,16 +348,29 @@ def test_disks_that_are_really_full_or_read_only(disk: Path) -> None:
     assert path.read_text() == "old"
 
 
-# At random ---------------------------------------------------------------------------------------------
+# At random
+# --------------------------------------------------------------------------------------------------
 
-KINDS = ("nothing", "file", "link", "chain", "dangling", "absolute", "folder", "loop", "pipe", "null")
-names = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="/\0"), min_size=1, max_size=40).filter(
-    lambda name: name not in (".", "..") and len(name.encode()) <= 200
+KINDS = (
+    "nothing",
+    "file",
+    "link",
+    "chain",
+    "dangling",
+    "absolute",
+    "folder",
+    "loop",
+    "pipe",
+    "null",
 )
+names = st.text(
+    st.characters(blacklist_categories=["Cs"], blacklist_characters="/\0"), min_size=1, max_size=40
+).filter(lambda name: name not in (".", "..") and len(name.encode()) <= 200)
 
 
 def prepare(folder: Path, name: str, kind: str) -> tuple[Path, Path | None]:
-    """Make something of that name; return it and the regular file that is to hold what is written, if any."""
+    """Make something of that name; return it and the regular file that is to hold what is written,
+    if any."""
     path, target = folder / name, folder / "elsewhere" / "target"
     target.parent.mkdir()
     if kind in ("file", "link", "chain", "absolute"):
@@ -326,7 +378,13 @@ def prepare(folder: Path, name: str, kind: str) -> tuple[Path, Path | None]:
     if kind == "chain":
         (target.parent / "link").symlink_to("target")
     near = "elsewhere/target"
-    leads: dict[str, str | Path] = {"link": near, "chain": "elsewhere/link", "dangling": near, "absolute": target, "loop": name}
+    leads: dict[str, str | Path] = {
+        "link": near,
+        "chain": "elsewhere/link",
+        "dangling": near,
+        "absolute": target,
+        "loop": name,
+    }
     leads["null"] = "/dev/null"
     if kind in leads:
         path.symlink_to(leads[kind])
@@ -334,14 +392,21 @@ def prepare(folder: Path, name: str, kind: str) -> tuple[Path, Path | None]:
         path.mkdir()
     elif kind == "pipe":
         os.mkfifo(path)
-    regular = path if kind in ("nothing", "file") else None if kind in ("folder", "loop", "pipe", "null") else target
+    regular = (
+        path
+        if kind in ("nothing", "file")
+        else None
+        if kind in ("folder", "loop", "pipe", "null")
+        else target
+    )
     return path, regular
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(names, st.sampled_from(KINDS), st.binary(max_size=300))
 def test_any_name_and_any_kind_of_target(name: str, kind: str, data: bytes) -> None:
-    """What is written is found where the name leads, links and pipes are what they were, and nothing else comes into being."""
+    """What is written is found where the name leads, links and pipes are what they were, and
+    nothing else comes into being."""
     with TemporaryDirectory() as made:
         path, regular = prepare(Path(made), name, kind)
         before = {str(one): one.lstat().st_mode for one in Path(made).rglob("*")}
@@ -361,16 +426,37 @@ def test_any_name_and_any_kind_of_target(name: str, kind: str, data: bytes) -> N
         assert {str(one): one.lstat().st_mode for one in Path(made).rglob("*")} == before
 
 
-# Cells of CSV files ------------------------------------------------------------------------------------
+# Cells of CSV files
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("text", "cell"),
-    [("=1+1", "'=1+1"), ("+SUM(A1)", "'+SUM(A1)"), ("-2+3", "'-2+3"), ("@x", "'@x"), ("\t=1", "'\t=1"), ("\r=1", "'\r=1"),
-     ("\n=1", "'\n=1"), ("＝1+1", "'＝1+1"), ("'=1+1", "''=1+1"), ("''", "''"), ("'tis", "'tis"), ("", ""), ("-", "'-"), ("-x", "'-x"),
-     ("-0.5", "-0.5"), ("+3", "+3"), ("-1e-3", "-1e-3"), ("-1e-3+x", "'-1e-3+x"), ("-0.5\n", "'-0.5\n"), ("-٣", "'-٣"), ("a=1", "a=1"),
-     ("Se7en (1995)", "Se7en (1995)")],
-)  # fmt: skip
+    [
+        ("=1+1", "'=1+1"),
+        ("+SUM(A1)", "'+SUM(A1)"),
+        ("-2+3", "'-2+3"),
+        ("@x", "'@x"),
+        ("\t=1", "'\t=1"),
+        ("\r=1", "'\r=1"),
+        ("\n=1", "'\n=1"),
+        ("＝1+1", "'＝1+1"),
+        ("'=1+1", "''=1+1"),
+        ("''", "''"),
+        ("'tis", "'tis"),
+        ("", ""),
+        ("-", "'-"),
+        ("-x", "'-x"),
+        ("-0.5", "-0.5"),
+        ("+3", "+3"),
+        ("-1e-3", "-1e-3"),
+        ("-1e-3+x", "'-1e-3+x"),
+        ("-0.5\n", "'-0.5\n"),
+        ("-٣", "'-٣"),
+        ("a=1", "a=1"),
+        ("Se7en (1995)", "Se7en (1995)"),
+    ],
+)
 def test_cells_that_a_spreadsheet_would_run(text: str, cell: str) -> None:
     """They get an apostrophe, which can be taken away again; numbers and other texts stay."""
     assert harmless(text) == cell

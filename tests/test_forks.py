@@ -1,4 +1,5 @@
-"""Forked children: what would wait for polars' threads for ever is an error at once; everything else works."""
+"""Forked children: what would wait for polars' threads for ever is an error at once; everything
+else works."""
 
 import os
 import subprocess
@@ -93,15 +94,25 @@ if __name__ == "__main__":
 
 
 def _said(*arguments: str) -> list[str]:
-    done = subprocess.run([sys.executable, "-W", "ignore::DeprecationWarning", *arguments], capture_output=True, text=True, timeout=300,
-                          env=os.environ | {"PYTHONPATH": ROOT}, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=os.environ | {"PYTHONPATH": ROOT},
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere only what went through the package is known")
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"),
+    reason="elsewhere only what went through the package is known",
+)
 def test_in_a_forked_child() -> None:
-    """After the parent has used polars every query is refused, within seconds and with the remedy; what asks nothing of polars works."""
+    """After the parent has used polars every query is refused, within seconds and with the remedy;
+    what asks nothing of polars works."""
     found = dict(line.split("|", 1) for line in _said("-c", _PROGRAM))
     assert len(found) == 23
     for name, said in found.items():
@@ -113,8 +124,13 @@ def test_in_a_forked_child() -> None:
 
 
 def test_pools_of_processes(tmp_path: "os.PathLike[str]") -> None:
-    """A pool that forks is refused, even if the package is imported in the child alone; the remedies named work."""
+    """A pool that forks is refused, even if the package is imported in the child alone; the
+    remedies named work."""
     program = os.path.join(tmp_path, "pools.py")
     with open(program, "w", encoding="utf-8") as file:
         file.write(_POOLS)
-    assert _said(program, "fork", "spawn", "forkserver") == ["fork refused", "spawn (5, 5)", "forkserver (5, 5)"]
+    assert _said(program, "fork", "spawn", "forkserver") == [
+        "fork refused",
+        "spawn (5, 5)",
+        "forkserver (5, 5)",
+    ]

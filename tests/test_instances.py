@@ -47,7 +47,9 @@ def test_random_means_are_a_function_of_their_seed() -> None:
 
 
 @given(st.integers(1, 400), st.lists(st.integers(1, 30), min_size=1, max_size=6))
-def test_shares_sum_to_n_and_miss_their_proportions_by_less_than_one(n: int, proportions: list[int]) -> None:
+def test_shares_sum_to_n_and_miss_their_proportions_by_less_than_one(
+    n: int, proportions: list[int]
+) -> None:
     """Largest remainders: every size is the exact share rounded down or up."""
     exact = [n * part / sum(proportions) for part in proportions]
     if min(exact) < 1.0:
@@ -64,20 +66,52 @@ def test_shares_sum_to_n_and_miss_their_proportions_by_less_than_one(n: int, pro
     [
         ("evenly_spaced", {"n": 1}, "n is 1; it must be at least 2"),
         ("evenly_spaced", {"n": 2.0}, "n must be an integer; got 2.0"),
-        ("evenly_spaced", {"n": 3, "high": 0.1, "low": 0.2}, "low is 0.2 but high is 0.1; low must be the smaller one"),
+        (
+            "evenly_spaced",
+            {"n": 3, "high": 0.1, "low": 0.2},
+            "low is 0.2 but high is 0.1; low must be the smaller one",
+        ),
         ("evenly_spaced", {"n": 3, "gap": 0.0}, "gap is 0.0; it must be positive"),
-        ("evenly_spaced", {"n": 3, "gap": 0.1, "low": 0.1}, "gap is 0.1 and low is 0.1; give one of the two"),
+        (
+            "evenly_spaced",
+            {"n": 3, "gap": 0.1, "low": 0.1},
+            "gap is 0.1 and low is 0.1; give one of the two",
+        ),
         ("linear_gaps", {"n": 3, "middle": 0.5}, "middle is 0.5; give it with gap"),
-        ("linear_gaps", {"n": 3, "middle": 0.5, "gap": 0.1, "high": 0.9}, "middle is 0.5; give it with gap, and without high"),
+        (
+            "linear_gaps",
+            {"n": 3, "middle": 0.5, "gap": 0.1, "high": 0.9},
+            "middle is 0.5; give it with gap, and without high",
+        ),
         ("linear_gaps", {"n": 3, "high": "0.5"}, "high must be a number; got '0.5'"),
         ("linear_gaps", {"n": 3, "high": float("nan")}, "high is nan; it must be finite"),
         ("geometric_gaps", {"n": 3, "ratio": 0}, "ratio is 0.0; it must be positive"),
-        ("geometric_gaps", {"n": 2000, "ratio": 2.0}, "ratio is 2.0 with n = 2000; its powers leave the range of doubles"),
-        ("geometric_gaps", {"n": 2000, "ratio": 0.5}, "ratio is 0.5 with n = 2000; its powers leave the range of doubles"),
+        (
+            "geometric_gaps",
+            {"n": 2000, "ratio": 2.0},
+            "ratio is 2.0 with n = 2000; its powers leave the range of doubles",
+        ),
+        (
+            "geometric_gaps",
+            {"n": 2000, "ratio": 0.5},
+            "ratio is 0.5 with n = 2000; its powers leave the range of doubles",
+        ),
         ("random_means", {"n": 3, "seed": -1}, "seed is -1; it must be at least 0"),
-        ("random_means", {"n": 3, "seed": 1, "low": 0.9}, "low is 0.9 but high is 0.9; low must be the smaller one"),
-        ("shares", {"n": 3, "proportions": (1, 0)}, r"proportions is \(1, 0\); every entry must be a positive integer"),
-        ("shares", {"n": 2, "proportions": (9, 1)}, r"proportions is \(9, 1\) for n = 2, which leaves a cluster empty"),
+        (
+            "random_means",
+            {"n": 3, "seed": 1, "low": 0.9},
+            "low is 0.9 but high is 0.9; low must be the smaller one",
+        ),
+        (
+            "shares",
+            {"n": 3, "proportions": (1, 0)},
+            r"proportions is \(1, 0\); every entry must be a positive integer",
+        ),
+        (
+            "shares",
+            {"n": 2, "proportions": (9, 1)},
+            r"proportions is \(9, 1\) for n = 2, which leaves a cluster empty",
+        ),
     ],
 )
 def test_bad_arguments_are_named(family: str, arguments: dict[str, Any], message: str) -> None:

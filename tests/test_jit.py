@@ -7,7 +7,12 @@ import pytest
 import rai_sim
 from rai_sim.engine.jit import digest_of, source_digest
 
-SOURCES = ("algorithms/lucb/loop.py", "algorithms/vanilla.py", "arms/base.py", "engine/sampling/a/b.py")
+SOURCES = (
+    "algorithms/lucb/loop.py",
+    "algorithms/vanilla.py",
+    "arms/base.py",
+    "engine/sampling/a/b.py",
+)
 
 
 @pytest.fixture
@@ -26,13 +31,18 @@ def test_the_digest_is_that_of_the_package() -> None:
 
 @pytest.mark.parametrize("place", SOURCES)
 def test_every_source_counts(place: str, package: Path) -> None:
-    """Changed, renamed, moved, gone or copied, however deep: the digest is another one each time."""
+    """Changed, renamed, moved, gone or copied, however deep: the digest is another one each
+    time."""
     path = package / place
     text, found = path.read_text(), {digest_of(package)}
     path.write_text(f"{text}x = 1\n")
     found.add(digest_of(package))
     path.write_text(text)
-    for other in (path.with_name("z.py"), path.parent / "deeper" / path.name, package / "engine" / path.name):
+    for other in (
+        path.with_name("z.py"),
+        path.parent / "deeper" / path.name,
+        package / "engine" / path.name,
+    ):
         other.parent.mkdir(exist_ok=True)
         path.rename(other)
         found.add(digest_of(package))

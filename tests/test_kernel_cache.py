@@ -1,4 +1,5 @@
-"""The kernels' disk cache: damage, full disks, foreign files and company cost time, never a result or a run."""
+"""The kernels' disk cache: damage, full disks, foreign files and company cost time, never a result
+or a run."""
 
 import errno
 import hashlib
@@ -46,6 +47,7 @@ def warned(folder: Path, match: str) -> tuple[tuple[float, float], int]:
 
 def flipped(at: int) -> Callable[[Path], object]:
     """Return a damage: one bit of one byte."""
+
     def flip(path: Path) -> None:
         data = bytearray(path.read_bytes())
         data[at] ^= 4
@@ -56,6 +58,7 @@ def flipped(at: int) -> Callable[[Path], object]:
 
 def rewritten(body: Callable[[bytes], bytes]) -> Callable[[Path], object]:
     """Return what another program could have written: another pickle, whose checksum holds."""
+
     def write(path: Path) -> None:
         words, pickled = kernel_cache._checked(path.read_bytes(), path)
         rest = len(words).to_bytes(8, "big") + words + body(bytes(pickled))
@@ -66,6 +69,7 @@ def rewritten(body: Callable[[bytes], bytes]) -> Callable[[Path], object]:
 
 def in_place(make: Callable[[Path], object]) -> Callable[[Path], object]:
     """Return a damage: something else in the file's place."""
+
     def put(path: Path) -> None:
         path.unlink()
         make(path)
@@ -77,11 +81,20 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "empty": (lambda path: path.write_bytes(b""), "is no kernel's file, it is empty"),
     "a byte": (lambda path: path.write_bytes(b"r"), "is no kernel's file"),
     "cut at the checksum": (lambda path: os.truncate(path, 30), "its checksum does not hold"),
-    "cut in half": (lambda path: os.truncate(path, path.stat().st_size // 2), "its checksum does not hold"),
-    "cut by a byte": (lambda path: os.truncate(path, path.stat().st_size - 1), "its checksum does not hold"),
+    "cut in half": (
+        lambda path: os.truncate(path, path.stat().st_size // 2),
+        "its checksum does not hold",
+    ),
+    "cut by a byte": (
+        lambda path: os.truncate(path, path.stat().st_size - 1),
+        "its checksum does not hold",
+    ),
     "zeroed": (lambda path: path.write_bytes(b"\0" * path.stat().st_size), "is no kernel's file"),
     "garbage": (lambda path: path.write_bytes(bytes(range(256)) * 40), "is no kernel's file"),
-    "numba's own": (lambda path: path.write_bytes(pickle.dumps(numba.__version__) + pickle.dumps({})), "is no kernel's file"),
+    "numba's own": (
+        lambda path: path.write_bytes(pickle.dumps(numba.__version__) + pickle.dumps({})),
+        "is no kernel's file",
+    ),
     "a bit of the beginning": (flipped(3), "is no kernel's file"),
     "a bit of the checksum": (flipped(20), "its checksum does not hold"),
     "a bit of the length": (flipped(50), "its checksum does not hold"),
@@ -89,21 +102,31 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a bit at the end": (flipped(-1), "its checksum does not hold"),
     "a torn pickle": (rewritten(lambda body: body[:-9]), "UnpicklingError|EOFError"),
     "no pickle": (rewritten(lambda _: b""), "EOFError"),
-    "a class that is gone": (rewritten(lambda _: b"c%s\nGone\n." % NAME.encode()), "AttributeError"),
-    "a module that is gone": (rewritten(lambda _: b"cno_such_module\nGone\n."), "ModuleNotFoundError"),
-    "not a kernel": (rewritten(lambda body: pickle.dumps((pickle.loads(body)[0], ("what", "else")))), "TypeError|ValueError"),
+    "a class that is gone": (
+        rewritten(lambda _: b"c%s\nGone\n." % NAME.encode()),
+        "AttributeError",
+    ),
+    "a module that is gone": (
+        rewritten(lambda _: b"cno_such_module\nGone\n."),
+        "ModuleNotFoundError",
+    ),
+    "not a kernel": (
+        rewritten(lambda body: pickle.dumps((pickle.loads(body)[0], ("what", "else")))),
+        "TypeError|ValueError",
+    ),
     "a folder": (in_place(Path.mkdir), "is no file"),
     "a full folder": (in_place(lambda path: (path / "more").mkdir(parents=True)), "is no file"),
     "a pipe": (in_place(os.mkfifo), "is no file"),
     "a link to nowhere": (in_place(lambda path: path.symlink_to("nowhere/at/all")), "is no file"),
     "a link to itself": (in_place(lambda path: path.symlink_to(path)), "is no file"),
     "a device": (in_place(lambda path: path.symlink_to("/dev/zero")), "is no file"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", DAMAGES)
 def test_damage_is_told_once_and_mended(name: str, folder: Path) -> None:
-    """Both kernels damaged alike: the right numbers, one warning that says what and the remedy, and the next process has them again."""
+    """Both kernels damaged alike: the right numbers, one warning that says what and the remedy, and
+    the next process has them again."""
     damage, match = DAMAGES[name]
     for path in files(folder):
         damage(path)
@@ -113,7 +136,8 @@ def test_damage_is_told_once_and_mended(name: str, folder: Path) -> None:
 
 
 def test_whatever_is_damaged(tmp_path: Path) -> None:
-    """Random damage of every kind, many times, in a process that machine code gone wrong would end."""
+    """Random damage of every kind, many times, in a process that machine code gone wrong would
+    end."""
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([ROOT, str(Path(__file__).parent)]))
     worker = [sys.executable, str(Path(__file__).with_name("cache_worker.py")), str(tmp_path)]
     done = subprocess.run(worker, capture_output=True, text=True, env=environment, check=False)
@@ -145,8 +169,11 @@ def other_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
     ids=["processor", "numba", "llvmlite", "bounds"],
 )
-def test_kernels_of_another_kind_live_side_by_side(folder: Path, foreign: Callable[[pytest.MonkeyPatch], None]) -> None:
-    """A home shared by machines: neither uses the other's, nor drives it out, and nothing is said."""
+def test_kernels_of_another_kind_live_side_by_side(
+    folder: Path, foreign: Callable[[pytest.MonkeyPatch], None]
+) -> None:
+    """A home shared by machines: neither uses the other's, nor drives it out, and nothing is
+    said."""
     with pytest.MonkeyPatch.context() as patch:
         foreign(patch)
         assert values(fresh(folder)) == (RIGHT, 0)
@@ -164,9 +191,13 @@ def test_other_sources_are_other_kernels(folder: Path) -> None:
 
 
 def test_laws_of_one_name_do_not_share_a_kernel(folder: Path) -> None:
-    """Numba's words for a NamedTuple are its bare name and its types; here the fields stand the other way round."""
+    """Numba's words for a NamedTuple are its bare name and its types; here the fields stand the
+    other way round."""
     other = "other_kernels_of_a_test"
-    (folder / f"{other}.py").write_text("from typing import NamedTuple\nclass Line(NamedTuple):\n    offset: float\n    slope: float\n")
+    (folder / f"{other}.py").write_text(
+        "from typing import NamedTuple\nclass Line(NamedTuple):\n    offset: float\n    slope: "
+        "float\n"
+    )
     module, second = fresh(folder), fresh(folder, other)
     assert module.at(second.Line(0.5, 2.0), 4.0) == 8.5
     module = fresh(folder)
@@ -182,12 +213,17 @@ def no_room(*_: object) -> None:
 
 
 def test_a_full_disk_costs_no_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two kernels are not kept, one warning says so; nothing is left behind, and with room they are kept again."""
+    """Two kernels are not kept, one warning says so; nothing is left behind, and with room they are
+    kept again."""
     for path in files(folder):
         path.unlink()
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", no_room)
-        found = warned(folder, r"not kept in .* \(No space left on device\); every process compiles anew\. Free space .*NUMBA_CACHE_DIR")
+        found = warned(
+            folder,
+            r"not kept in .* \(No space left on device\); every process compiles anew\. Free "
+            r"space .*NUMBA_CACHE_DIR",
+        )
         assert found == (RIGHT, 0)
     assert [path for path in (folder / "cache").rglob("*") if path.is_file()] == []
     assert values(fresh(folder)) == (RIGHT, 0)
@@ -206,8 +242,12 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(place)], check=True)
 
 
-def test_a_really_full_and_a_read_only_disk(disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same on file systems that are full or read-only; a read-only one that has the kernels is read."""
+def test_a_really_full_and_a_read_only_disk(
+    disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same on file systems that are full or read-only; a read-only one that has the kernels is
+    read."""
+
     def remount(options: str) -> None:
         subprocess.run(["mount", "-o", f"remount,{options}", str(disk)], check=True)
 
@@ -230,19 +270,28 @@ def test_a_really_full_and_a_read_only_disk(disk: Path, tmp_path: Path, monkeypa
     assert values(module) == (RIGHT, 2)
 
 
-def test_without_any_folder_one_warning_for_all_kernels(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_any_folder_one_warning_for_all_kernels(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Numba finds no place: it works, each process compiling for itself."""
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
-    with pytest.warns(RuntimeWarning, match=r"not kept on disk \(cannot cache function .*Set NUMBA_CACHE_DIR to a writable f") as caught:
+    with pytest.warns(
+        RuntimeWarning,
+        match=r"not kept on disk \(cannot cache function .*Set NUMBA_CACHE_DIR to a writable f",
+    ) as caught:
         module = fresh(folder)
     assert len(caught) == 1
     driver(lambda x: x)  # a second warning would be an error
     assert values(module) == (RIGHT, 0)
 
 
-def test_a_numba_whose_cache_is_built_otherwise(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_numba_whose_cache_is_built_otherwise(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A version to come: everything works, uncached, with a warning instead of an exception."""
-    monkeypatch.setattr(caching.CompileResultCacheImpl, "filename_base", property(lambda impl: impl.no_such_thing))
+    monkeypatch.setattr(
+        caching.CompileResultCacheImpl, "filename_base", property(lambda impl: impl.no_such_thing)
+    )
     with pytest.warns(RuntimeWarning, match="not kept on disk"):
         module = fresh(folder)
     assert values(module) == (RIGHT, 0)
@@ -256,8 +305,11 @@ def test_a_folder_that_vanishes_is_made_again(folder: Path) -> None:
     assert values(fresh(folder)) == (RIGHT, 2)
 
 
-def test_an_interrupt_while_a_kernel_is_saved_leaves_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_while_a_kernel_is_saved_leaves_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Ctrl-C is not taken for a damaged cache."""
+
     def strike(_: int) -> None:
         raise KeyboardInterrupt
 
@@ -280,7 +332,9 @@ def test_recompiling_forgets_what_is_on_disk(folder: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in files(folder)}
     module.at.recompile()
     assert values(module)[0] == RIGHT
-    assert all((path == stranger) == (path.stat().st_mtime_ns == time) for path, time in before.items())
+    assert all(
+        (path == stranger) == (path.stat().st_mtime_ns == time) for path, time in before.items()
+    )
 
 
 _COMPANY = """
@@ -296,13 +350,23 @@ print(values(module)[0])
 
 
 def test_processes_that_compile_at_once_do_not_disturb_each_other(folder: Path) -> None:
-    """Three start together on an empty folder; all are right and silent, and the next finds both kernels."""
+    """Three start together on an empty folder; all are right and silent, and the next finds both
+    kernels."""
     for path in files(folder):
         path.unlink()
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([ROOT, str(Path(__file__).parent)]))
     command = [sys.executable, "-c", _COMPANY, str(folder)]
-    company = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-               for _ in range(3)]  # fmt: skip
+    company = [
+        subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        for _ in range(3)
+    ]
     for one in company:
         assert one.stdout is not None
         assert one.stdout.readline() == "ready\n"

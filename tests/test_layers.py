@@ -29,7 +29,8 @@ FLOORS = (
 RANK = {name: rank for rank, names in enumerate(FLOORS) for name in names}
 #: Doors: modules at the top of the package that are no floor. What they may import is anything.
 DOORS = {"", "__main__", "movielens"}
-#: Methods of convenience, which open a door upwards when they are called: `Trace.plot`, `StudyResults.report`.
+#: Methods of convenience, which open a door upwards when they are called: `Trace.plot`,
+#: `StudyResults.report`.
 UPWARDS = {
     ("tracing.trace", "plotting"),
     ("study.results", "report"),
@@ -45,7 +46,8 @@ class Import(NamedTuple):
 
 
 def modules() -> dict[str, Path]:
-    """Return the files by their dotted names inside of the package, a folder's `__init__` by the folder's."""
+    """Return the files by their dotted names inside of the package, a folder's `__init__` by the
+    folder's."""
     names = {}
     for path in PACKAGE.rglob("*.py"):
         parts = path.relative_to(PACKAGE).with_suffix("").parts
@@ -54,7 +56,8 @@ def modules() -> dict[str, Path]:
 
 
 def imports_of(source: str, tree: ast.AST, known: set[str], lazy: bool = False) -> Iterator[Import]:
-    """Yield what a module imports of the package; what is for type checkers alone does not count."""
+    """Yield what a module imports of the package; what is for type checkers alone does not
+    count."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
             continue
@@ -62,7 +65,9 @@ def imports_of(source: str, tree: ast.AST, known: set[str], lazy: bool = False) 
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             whole = [f"{node.module}.{alias.name}" for alias in node.names]
-            names = [name if name.removeprefix("rai_sim.") in known else node.module for name in whole]
+            names = [
+                name if name.removeprefix("rai_sim.") in known else node.module for name in whole
+            ]
         else:
             inside = lazy or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
             yield from imports_of(source, node, known, inside)
@@ -96,7 +101,11 @@ def faults(imports: list[Import]) -> list[str]:
             continue
         if above == "cli" and below in DOORS:  # a user of the public names
             continue
-        beside = above in ("bounds", "instances", "problem") and below in ("bounds", "instances", "problem")
+        beside = above in ("bounds", "instances", "problem") and below in (
+            "bounds",
+            "instances",
+            "problem",
+        )
         if below in DOORS or (RANK[below] >= RANK[above] and not beside):
             wrong.append(f"{one.source} imports {one.target}")
     return wrong
@@ -106,7 +115,11 @@ def circles(imports: list[Import]) -> list[str]:
     """Return modules that need each other while they are loaded."""
     needs: dict[str, set[str]] = {}
     for one in imports:
-        if not one.lazy and one.target != one.source and not one.source.startswith(f"{one.target}."):
+        if (
+            not one.lazy
+            and one.target != one.source
+            and not one.source.startswith(f"{one.target}.")
+        ):
             needs.setdefault(one.source, set()).add(one.target)
     while free := [name for name, those in needs.items() if not those & needs.keys()]:
         for name in free:
@@ -148,7 +161,10 @@ def test_every_exception_is_needed() -> None:
         ("import rai_sim.study.grid", 1),
         ("import rai_sim", 1),
         ("def f():\n    from rai_sim import cli", 1),
-        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from rai_sim.study import Study", 0),
+        (
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from rai_sim.study import Study",
+            0,
+        ),
         ("from rai_sim.support import values", 0),
     ],
 )
@@ -160,5 +176,9 @@ def test_what_points_upwards_is_found(text: str, wrong: int) -> None:
 
 def test_circles_are_found() -> None:
     """Control: two modules, and one beside them."""
-    assert circles([Import("a", "b", False), Import("b", "a", False), Import("c", "a", False)]) == ["a", "b", "c"]
+    assert circles([Import("a", "b", False), Import("b", "a", False), Import("c", "a", False)]) == [
+        "a",
+        "b",
+        "c",
+    ]
     assert circles([Import("a", "b", False), Import("b", "a", True)]) == []

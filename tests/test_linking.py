@@ -64,14 +64,18 @@ def test_entry_points_share_helpers() -> None:
 
 
 def test_helpers_are_not_made_into_machine_code() -> None:
-    """That is what is saved; their entry point holds all of them, or their code was taken in and they are gone."""
+    """That is what is saved; their entry point holds all of them, or their code was taken in and
+    they are gone."""
     entry(8.0)
     library = libraries(_half)[0]
     engine = cpu_target.target_context.codegen()._engine
     names = [function.name for function in library.get_defined_functions()]
     assert names
     assert not any(engine.is_symbol_defined(name) for name in names)
-    assert any(engine.is_symbol_defined(function.name) for function in libraries(entry)[0].get_defined_functions())
+    assert any(
+        engine.is_symbol_defined(function.name)
+        for function in libraries(entry)[0].get_defined_functions()
+    )
 
 
 def test_a_function_compiled_as_numba_does_it_can_call_helpers() -> None:
@@ -93,6 +97,8 @@ def test_a_call_from_python_is_refused() -> None:
 
 def test_without_what_numba_may_take_away() -> None:
     """Where its libraries are built otherwise, functions are compiled as Numba does it."""
-    found = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, timeout=120)
+    found = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, timeout=120
+    )
     assert found.stdout.split() == ["3.0", "numba.core.compiler"]
     assert jit._COMPILERS[0].__module__ == "rai_sim.engine.linking"

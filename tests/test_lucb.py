@@ -20,7 +20,16 @@ from replay import (
     twin_pulls,
 )
 
-from rai_sim import LUCB, Bernoulli, Problem, Recorded, best_arm, full_ranking, simulate, table_problem
+from rai_sim import (
+    LUCB,
+    Bernoulli,
+    Problem,
+    Recorded,
+    best_arm,
+    full_ranking,
+    simulate,
+    table_problem,
+)
 
 RULES = [LUCB(as_printed=False), LUCB(as_printed=True)]
 
@@ -40,31 +49,49 @@ def test_replay_with_sure_skips(algorithm: LUCB) -> None:
 
 @pytest.mark.parametrize("algorithm", RULES, ids=str)
 def test_replay_with_the_default_budget(algorithm: LUCB) -> None:
-    """Samples of known means, 150 runs each: one of the 300 differs with probability 3e-10 at most."""
+    """Samples of known means, 150 runs each: one of the 300 differs with probability 3e-10 at
+    most."""
     drawn = instances(3 + algorithm.as_printed, 150, (0.2, 0.6))
     assert mismatches(drawn, partial(run_known, algorithm), partial(run_twin, algorithm)) == []
 
 
-@pytest.mark.parametrize(("gaps", "most_arms", "count"), [((0.15, 0.5), 5, 100), ((0.25, 0.8), 16, 100), ((0.08, 0.15), 4, 30)])
+@pytest.mark.parametrize(
+    ("gaps", "most_arms", "count"),
+    [((0.15, 0.5), 5, 100), ((0.25, 0.8), 16, 100), ((0.08, 0.15), 4, 30)],
+)
 def test_replay_by_words(gaps: tuple[float, float], most_arms: int, count: int) -> None:
-    """Rewards 0 and 1, 64 as one word wherever Bernoulli arms would give it: 230 recordings, with sure skips and with the budget.
+    """Rewards 0 and 1, 64 as one word wherever Bernoulli arms would give it: 230 recordings, with
+    sure skips and with the budget.
 
-    That is how rounds in lanes and challenges of one arm are run; the budget errs in one of the runs with probability 3e-10 at most.
+    That is how rounds in lanes and challenges of one arm are run; the budget errs in one of the
+    runs with probability 3e-10 at most.
     """
     rng = np.random.default_rng(most_arms)
-    drawn = [draw_instance(rng, lucb_length, gaps, kinds=("bernoulli",), most_arms=most_arms) for _ in range(4 * count)]
+    drawn = [
+        draw_instance(rng, lucb_length, gaps, kinds=("bernoulli",), most_arms=most_arms)
+        for _ in range(4 * count)
+    ]
     drawn = [instance for instance in drawn if instance.span == 1][:count]
     assert len(drawn) == count
     for skips in (run_kernel, run_known):
         assert mismatches(drawn, partial(skips, LUCB(), bits=True), partial(run_twin, LUCB())) == []
-    assert mismatches(drawn[::4], partial(run_kernel, RULES[1], bits=True), partial(run_twin, RULES[1])) == []
+    assert (
+        mismatches(
+            drawn[::4], partial(run_kernel, RULES[1], bits=True), partial(run_twin, RULES[1])
+        )
+        == []
+    )
 
 
 def test_a_trace_tells_what_the_twin_sees() -> None:
-    """Events with pulls, states of all arms: 60 recordings of each rule by sums, 40 by words, in lanes and challenges."""
+    """Events with pulls, states of all arms: 60 recordings of each rule by sums, 40 by words, in
+    lanes and challenges."""
     drawn = instances(31, 60)
     rng = np.random.default_rng(32)
-    by_words = [draw_instance(rng, lucb_length, (0.15, 0.5), kinds=("bernoulli",), most_arms=6) for _ in range(100)]
+    by_words = [
+        draw_instance(rng, lucb_length, (0.15, 0.5), kinds=("bernoulli",), most_arms=6)
+        for _ in range(100)
+    ]
     by_words = [instance for instance in by_words if instance.span == 1][:40]
     assert len(by_words) == 40
     for algorithm in RULES:
@@ -82,14 +109,27 @@ def test_a_trace_tells_of_arms_outside_of_the_view() -> None:
         means = np.concatenate([rng.uniform(0.6, 0.9, 20), rng.uniform(0.0, 0.2, 100)])
         order = rng.permutation(120)
         rewards = (rng.random((120, 1500)) < means[order, None]).astype(np.float64)
-        drawn.append(Instance(rewards, means[order], (20, 100), ((2, 0), (0, 3))[number], 0.1, None, 1.0, number, number))
+        drawn.append(
+            Instance(
+                rewards,
+                means[order],
+                (20, 100),
+                ((2, 0), (0, 3))[number],
+                0.1,
+                None,
+                1.0,
+                number,
+                number,
+            )
+        )
     wrong, states = different_stories(drawn, LUCB())
     assert wrong == []
     assert states > 50
 
 
 def test_the_instances_cover_what_can_happen() -> None:
-    """Of 200, at least 90 finish after 20 rounds or more, 10 are capped, 5 run out; N goes from 1 to 12."""
+    """Of 200, at least 90 finish after 20 rounds or more, 10 are capped, 5 run out; N goes from 1
+    to 12."""
     drawn = instances(1, 200)
     runs = [run_kernel(LUCB(), instance) for instance in drawn]
     assert sum(run.finished and run.rounds > 20 for run in runs) >= 90
@@ -99,7 +139,8 @@ def test_the_instances_cover_what_can_happen() -> None:
 
 
 def test_wrong_twins_are_noticed() -> None:
-    """The comparison sees radii of another delta, the other rule, and ties broken the other way round."""
+    """The comparison sees radii of another delta, the other rule, and ties broken the other way
+    round."""
     drawn = instances(5, 60)
     ours = partial(run_kernel, LUCB())
 
@@ -109,23 +150,34 @@ def test_wrong_twins_are_noticed() -> None:
     assert mismatches(drawn, ours, partial(run_twin, LUCB())) == []
     assert len(mismatches(drawn, ours, twin_of_another_delta)) >= 12
     assert len(mismatches(drawn, ours, partial(run_twin, LUCB(as_printed=True)))) >= 12
-    assert len(mismatches(drawn, ours, lambda i: run_twin(LUCB(), i, order=opening_order(i)[::-1]))) >= 8
+    assert (
+        len(mismatches(drawn, ours, lambda i: run_twin(LUCB(), i, order=opening_order(i)[::-1])))
+        >= 8
+    )
 
 
 def test_two_constant_arms() -> None:
-    """Radius below 1/2: R > 2 ln(pi^2 R^3 2/0.3) is 28 > 28.36 and 29 > 28.57, so both arms take 29 pulls."""
-    result = simulate(best_arm(Recorded([[0] * 29, [1] * 29])), LUCB(), delta=0.1, replications=5, seed=1)
+    """Radius below 1/2: R > 2 ln(pi^2 R^3 2/0.3) is 28 > 28.36 and 29 > 28.57, so both arms take 29
+    pulls."""
+    result = simulate(
+        best_arm(Recorded([[0] * 29, [1] * 29])), LUCB(), delta=0.1, replications=5, seed=1
+    )
     assert result.pulls.tolist() == [58] * 5
     assert result.rounds.tolist() == [29] * 5
     assert result.representatives.tolist() == [[1]] * 5
 
 
 def test_the_rules_differ_in_the_weakest_arm_of_a_cluster() -> None:
-    """c = (2, 1), r = (1, 0), rewards 1, 3/4 | 0: ours pulls arm 1 in all 30 rounds, the other rule once."""
+    """c = (2, 1), r = (1, 0), rewards 1, 3/4 | 0: ours pulls arm 1 in all 30 rounds, the other rule
+    once."""
     problem = Problem(Recorded(np.repeat([[1.0], [0.75], [0.0]], 30, axis=1)), (2, 1), (1, 0))
     for as_printed, pulls in ((False, 90), (True, 61)):
         result = simulate(problem, LUCB(as_printed=as_printed), delta=0.1, replications=1, seed=1)
-        assert (result.pulls[0], result.rounds[0], result.representatives.tolist()) == (pulls, 30, [[0]])
+        assert (result.pulls[0], result.rounds[0], result.representatives.tolist()) == (
+            pulls,
+            30,
+            [[0]],
+        )
 
 
 def test_the_printed_rule_errs_where_ours_does_not() -> None:
@@ -135,7 +187,8 @@ def test_the_printed_rule_errs_where_ours_does_not() -> None:
     """
     problem = table_problem(task=2)
     printed, ours = (
-        simulate(problem, rule, replications=100, seed=1) for rule in (LUCB(as_printed=True), LUCB())
+        simulate(problem, rule, replications=100, seed=1)
+        for rule in (LUCB(as_printed=True), LUCB())
     )
     assert np.count_nonzero(~printed.correct) > 5
     assert np.count_nonzero(~ours.correct) <= 7
@@ -151,7 +204,8 @@ CHEAP = [
 @pytest.mark.boundscheck
 @pytest.mark.parametrize(("algorithm", "problem"), CHEAP)
 def test_mean_pulls_agree_with_the_twin(algorithm: LUCB, problem: Problem) -> None:
-    """Within 4 standard errors; false alarms 6.4e-5 an instance, 6.4e-4 over the ten of all algorithms."""
+    """Within 4 standard errors; false alarms 6.4e-5 an instance, 6.4e-4 over the ten of all
+    algorithms."""
     ours = simulate(problem, algorithm, delta=0.1, replications=5_000, seed=13).pulls
     assert standard_errors_apart(ours, twin_pulls(algorithm, problem, 0.1, 150, 13)) < 4
 

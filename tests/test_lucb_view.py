@@ -1,4 +1,5 @@
-"""LUCB's view of many arms: every number of a run against the literal twin, and which levels are used; see also `view_guards`."""
+"""LUCB's view of many arms: every number of a run against the literal twin, and which levels are
+used; see also `view_guards`."""
 
 from functools import partial
 
@@ -25,30 +26,51 @@ def instances(seed: int, count: int, least_arms: int, most_arms: int) -> list[In
     drawn: list[Instance] = []
     while len(drawn) < count:
         instance = _draw(rng, int(rng.integers(least_arms, most_arms + 1)), int(rng.integers(2, 5)))
-        if 2 * sum(min(c, 20) for c in instance.clusters) < instance.n_arms:  # otherwise there is no view
+        # otherwise there is no view
+        if 2 * sum(min(c, 20) for c in instance.clusters) < instance.n_arms:
             drawn.append(instance)
     return drawn
 
 
 def _draw(rng: np.random.Generator, N: int, m: int) -> Instance:
-    cuts = np.sort(rng.choice(np.arange(1, N), m - 1, replace=False)) if rng.random() < 0.6 else np.cumsum(rng.integers(1, 4, m - 1))
+    cuts = (
+        np.sort(rng.choice(np.arange(1, N), m - 1, replace=False))
+        if rng.random() < 0.6
+        else np.cumsum(rng.integers(1, 4, m - 1))
+    )
     clusters = np.diff([0, *cuts, N])[:: int(rng.choice([-1, 1]))]
     required = np.zeros(m, np.int64)
     while not required.any():
-        required = np.where(rng.random(m) < 0.6, rng.integers(np.where(rng.random(m) < 0.5, clusters, np.minimum(clusters, 3)) + 1), 0)
+        required = np.where(
+            rng.random(m) < 0.6,
+            rng.integers(np.where(rng.random(m) < 0.5, clusters, np.minimum(clusters, 3)) + 1),
+            0,
+        )
     gap = rng.uniform(0.5, 1.0)
-    means = np.repeat(-gap * np.arange(m), clusters) - rng.uniform(0.0, gap * float(rng.choice([0.0, 0.02, 0.2])), N)
+    means = np.repeat(-gap * np.arange(m), clusters) - rng.uniform(
+        0.0, gap * float(rng.choice([0.0, 0.02, 0.2])), N
+    )
     means -= means.min()
     span = 1.0
     while means.max() > 0.9 * span:
         span *= 2.0
     means += rng.uniform(0.0, span - means.max())
-    rewards = replay._record(rng, str(rng.choice(KINDS)), means / span, int(rng.integers(500, 4_000))) * span
+    rewards = (
+        replay._record(rng, str(rng.choice(KINDS)), means / span, int(rng.integers(500, 4_000)))
+        * span
+    )
     order = rng.permutation(N)
     return Instance(
-        rewards[order], means[order], tuple(clusters.tolist()), tuple(required.tolist()), float(rng.choice([0.3, 0.01])),
-        int(N + rng.integers(1, 12 * N)) if rng.random() < 0.7 else None, span, int(rng.integers(1 << 32)), int(rng.integers(1 << 32)),
-    )  # fmt: skip
+        rewards[order],
+        means[order],
+        tuple(clusters.tolist()),
+        tuple(required.tolist()),
+        float(rng.choice([0.3, 0.01])),
+        int(N + rng.integers(1, 12 * N)) if rng.random() < 0.7 else None,
+        span,
+        int(rng.integers(1 << 32)),
+        int(rng.integers(1 << 32)),
+    )
 
 
 @pytest.fixture
@@ -75,7 +97,8 @@ def run_without_view(algorithm: LUCB, instance: Instance) -> Run:
 def test_replay(algorithm: LUCB) -> None:
     """40 runs each agree with the twin's in all numbers.
 
-    The seeds are such that no two gaps of unlike arms are equal but for rounding, which the twin's formula for the radius does otherwise.
+    The seeds are such that no two gaps of unlike arms are equal but for rounding, which the twin's
+    formula for the radius does otherwise.
     """
     drawn = instances(41 + algorithm.as_printed, 40, 45, 150)
     assert mismatches(drawn, partial(run_kernel, algorithm), partial(run_twin, algorithm)) == []
@@ -83,16 +106,23 @@ def test_replay(algorithm: LUCB) -> None:
 
 @pytest.mark.parametrize("algorithm", RULES, ids=str)
 def test_replay_with_and_without_view(algorithm: LUCB, views: list[View]) -> None:
-    """150 runs each agree in all numbers; views and the level above are chosen often, and all active arms are needed at times."""
-    drawn = instances(51 + algorithm.as_printed, 100, 45, 200) + instances(53 + algorithm.as_printed, 50, 200, 1_000)
-    assert mismatches(drawn, partial(run_kernel, algorithm), partial(run_without_view, algorithm)) == []
+    """150 runs each agree in all numbers; views and the level above are chosen often, and all
+    active arms are needed at times."""
+    drawn = instances(51 + algorithm.as_printed, 100, 45, 200) + instances(
+        53 + algorithm.as_printed, 50, 200, 1_000
+    )
+    assert (
+        mismatches(drawn, partial(run_kernel, algorithm), partial(run_without_view, algorithm))
+        == []
+    )
     state = np.sum([view.state for view in views], axis=0)
     assert min(state[CHOSEN + 1 : CHOSEN + 3]) > 1_000  # the levels below S_0
     assert state[FULL_ROUNDS] > 3
 
 
 def test_a_round_looks_at_few_arms(views: list[View]) -> None:
-    """10,000 arms, 100,000 rounds: all arms are looked at once in 100 rounds, a view lasts for five."""
+    """10,000 arms, 100,000 rounds: all arms are looked at once in 100 rounds, a view lasts for
+    five."""
     problem = rai.best_arm(rai.Bernoulli([0.65, *[0.35] * 9_999]))
     result = rai.simulate(problem, LUCB(), delta=0.01, replications=1, seed=1, max_pulls=210_000)
     state = np.sum([view.state for view in views], axis=0)

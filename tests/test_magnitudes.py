@@ -1,4 +1,5 @@
-"""How large and how small rewards may be: refused where they enter, or a run that ends with finite numbers, whatever the law gives.
+"""How large and how small rewards may be: refused where they enter, or a run that ends with finite
+numbers, whatever the law gives.
 
 Nothing may crash or hang here, so what did is run in a process of its own with a limit of time.
 """
@@ -29,30 +30,65 @@ ONES = np.ones((3, 400))
 @pytest.mark.parametrize(
     ("law", "arguments", "message"),
     [
-        ("Gaussian", {"means": [0, 1, 2], "sd": 1.7e308}, r"sd is 1\.7e\+308; beyond 1e\+50 .*: rescale"),
-        ("Gaussian", {"means": [0, 1], "sd": np.nextafter(1e50, 2e50)}, r"sd is 1\.0+\de\+50; beyond 1e\+50"),
+        (
+            "Gaussian",
+            {"means": [0, 1, 2], "sd": 1.7e308},
+            r"sd is 1\.7e\+308; beyond 1e\+50 .*: rescale",
+        ),
+        (
+            "Gaussian",
+            {"means": [0, 1], "sd": np.nextafter(1e50, 2e50)},
+            r"sd is 1\.0+\de\+50; beyond 1e\+50",
+        ),
         ("Gaussian", {"means": [0, -1e51]}, r"means\[1\] is -1e\+51; beyond 1e\+50"),
-        ("Gaussian", {"means": [0, sys.float_info.max]}, r"means\[1\] is 1\.79\d+e\+308; beyond 1e\+50"),
+        (
+            "Gaussian",
+            {"means": [0, sys.float_info.max]},
+            r"means\[1\] is 1\.79\d+e\+308; beyond 1e\+50",
+        ),
         ("Gaussian", {"means": [10**51]}, r"means\[0\] is 1e\+51; beyond 1e\+50"),
-        ("Categorical", {"values": [-1e308, 0, 1], "probabilities": [[0.2, 0.3, 0.5]]}, r"values\[0\] is -1e\+308; beyond 1e\+50"),
-        ("Categorical", {"values": [0, 1e60], "probabilities": [[0.5, 0.5]]}, r"values\[1\] is 1e\+60; beyond 1e\+50"),
-        ("Recorded", {"rewards": [[0, 1], [-1e200, 0]]}, r"rewards\[1, 0\] is -1e\+200; beyond 1e\+50"),
-        ("Recorded", {"rewards": [[0, 1]], "means": [1e154]}, r"means\[0\] is 1e\+154; beyond 1e\+50"),
+        (
+            "Categorical",
+            {"values": [-1e308, 0, 1], "probabilities": [[0.2, 0.3, 0.5]]},
+            r"values\[0\] is -1e\+308; beyond 1e\+50",
+        ),
+        (
+            "Categorical",
+            {"values": [0, 1e60], "probabilities": [[0.5, 0.5]]},
+            r"values\[1\] is 1e\+60; beyond 1e\+50",
+        ),
+        (
+            "Recorded",
+            {"rewards": [[0, 1], [-1e200, 0]]},
+            r"rewards\[1, 0\] is -1e\+200; beyond 1e\+50",
+        ),
+        (
+            "Recorded",
+            {"rewards": [[0, 1]], "means": [1e154]},
+            r"means\[0\] is 1e\+154; beyond 1e\+50",
+        ),
     ],
 )
-def test_what_sums_cannot_hold_is_refused(law: str, arguments: dict[str, Any], message: str) -> None:
-    """2^62 pulls, and squares of what they differ by, stay within doubles; the message names the argument, its value and the remedy."""
+def test_what_sums_cannot_hold_is_refused(
+    law: str, arguments: dict[str, Any], message: str
+) -> None:
+    """2^62 pulls, and squares of what they differ by, stay within doubles; the message names the
+    argument, its value and the remedy."""
     with pytest.raises(ValueError, match=f"^{message}"):
         getattr(rai, law)(**arguments)
 
 
 def test_the_bound_is_kept_by_what_kernels_compute() -> None:
-    """The largest sum, the square of a difference, and its quotient by the least variance proxy are finite doubles."""
+    """The largest sum, the square of a difference, and its quotient by the least variance proxy are
+    finite doubles."""
     pulls = 2.0**62
     difference = 2.0 * (LARGEST * pulls + 40.0 * LARGEST * math.sqrt(pulls))
     assert math.isfinite(4.0 * difference**2)
     assert math.isfinite(4.0 * difference**2 / 1e-100)
-    for arms in (rai.Gaussian([LARGEST, -LARGEST], sd=LARGEST), rai.Gaussian([LARGEST, 0.0], sd=5e-324)):
+    for arms in (
+        rai.Gaussian([LARGEST, -LARGEST], sd=LARGEST),
+        rai.Gaussian([LARGEST, 0.0], sd=5e-324),
+    ):
         problem = rai.Problem(arms, (1, 1), (1, 1), strict=False)
         result = rai.simulate(problem, rai.Vanilla(), replications=20, seed=0, max_pulls=2**62)
         assert result.finished.all()
@@ -61,17 +97,38 @@ def test_the_bound_is_kept_by_what_kernels_compute() -> None:
             assert result.correct.all()
 
 
-EDGES = st.sampled_from([0.0, 5e-324, -5e-324, 1e-310, 1e-200, 1e-17, 0.5, 1.0, 1e16, 1e50, -1e50, 1.1e50, 1e154, 1.7e308, -1.7e308])
-REWARDS = EDGES | st.floats(-2.0, 2.0) | st.floats(allow_nan=False, allow_infinity=False)
-DEVIATIONS = st.sampled_from([5e-324, 1e-200, 1e-160, 1e-20, 0.5, 1e20, 1e50, 1.1e50, 1e300]) | st.floats(
-    min_value=0.0, exclude_min=True, allow_infinity=False
+EDGES = st.sampled_from(
+    [
+        0.0,
+        5e-324,
+        -5e-324,
+        1e-310,
+        1e-200,
+        1e-17,
+        0.5,
+        1.0,
+        1e16,
+        1e50,
+        -1e50,
+        1.1e50,
+        1e154,
+        1.7e308,
+        -1.7e308,
+    ]
 )
-PROBABILITIES = st.sampled_from([0.0, 5e-324, 1e-310, 1e-200, 2.0**-11, 0.5, 1 - 2.0**-53, 1.0]) | st.floats(0.0, 1.0)
+REWARDS = EDGES | st.floats(-2.0, 2.0) | st.floats(allow_nan=False, allow_infinity=False)
+DEVIATIONS = st.sampled_from(
+    [5e-324, 1e-200, 1e-160, 1e-20, 0.5, 1e20, 1e50, 1.1e50, 1e300]
+) | st.floats(min_value=0.0, exclude_min=True, allow_infinity=False)
+PROBABILITIES = st.sampled_from(
+    [0.0, 5e-324, 1e-310, 1e-200, 2.0**-11, 0.5, 1 - 2.0**-53, 1.0]
+) | st.floats(0.0, 1.0)
 
 
 @st.composite
 def laws(draw: st.DrawFn) -> tuple[str, dict[str, Any], list[float]]:
-    """Return a law's name, arguments of two or three arms, and those numbers of them that are in units of reward."""
+    """Return a law's name, arguments of two or three arms, and those numbers of them that are in
+    units of reward."""
     name = draw(st.sampled_from(["Gaussian", "Categorical", "Recorded"]))
     n = draw(st.integers(2, 3))
     if name == "Gaussian":
@@ -79,8 +136,15 @@ def laws(draw: st.DrawFn) -> tuple[str, dict[str, Any], list[float]]:
         return name, {"means": means, "sd": sd}, [*means, sd]
     if name == "Categorical":
         values = draw(st.lists(REWARDS, min_size=1, max_size=4, unique=True))
-        weights = draw(st.lists(st.lists(st.sampled_from([1e-300, 0.01, 1.0]), min_size=len(values), max_size=len(values)),
-                                min_size=n, max_size=n))  # fmt: skip
+        weights = draw(
+            st.lists(
+                st.lists(
+                    st.sampled_from([1e-300, 0.01, 1.0]), min_size=len(values), max_size=len(values)
+                ),
+                min_size=n,
+                max_size=n,
+            )
+        )
         table = np.array(weights)
         return name, {"values": values, "probabilities": table / table.sum(axis=1)[:, None]}, values
     few = draw(st.lists(st.lists(REWARDS, min_size=4, max_size=4), min_size=n, max_size=n))
@@ -91,7 +155,10 @@ def check_a_run(arms: Arms, algorithm: Algorithm, skip_error: float) -> None:
     """Run a few replications of at most 1000 pulls, and look at every number that comes out."""
     order = np.argsort(-arms.means, kind="stable")
     sizes = (1, arms.n_arms - 1)
-    if arms.means[order[0]] - arms.means[order[1]] <= arms.means_rounding * abs(arms.means[order[:2]]).max():
+    if (
+        arms.means[order[0]] - arms.means[order[1]]
+        <= arms.means_rounding * abs(arms.means[order[:2]]).max()
+    ):
         with pytest.raises(ValueError, match="tie at mean"):
             rai.Problem(arms, sizes, (1, 0), strict=False)
         return
@@ -110,14 +177,22 @@ def check_a_run(arms: Arms, algorithm: Algorithm, skip_error: float) -> None:
     assert (traced.arm_pulls.sum(axis=1) <= 1000).all()
     spread = max(1.0, abs(arms.means).max()) + 100.0 * float(getattr(arms, "sd", 0.0))
     if not isinstance(arms, rai.Recorded):
-        assert abs(traced.means).max(initial=0.0) <= 1.001 * max(spread, abs(np.asarray(getattr(arms, "values", 0.0))).max())
+        assert abs(traced.means).max(initial=0.0) <= 1.001 * max(
+            spread, abs(np.asarray(getattr(arms, "values", 0.0))).max()
+        )
 
 
-def make_and_run(law: tuple[str, dict[str, Any], list[float]], algorithm: Algorithm, skip_error: float) -> None:
-    """Refuse a law by the name of one of its arguments exactly if a number is beyond the bound; else run it."""
+def make_and_run(
+    law: tuple[str, dict[str, Any], list[float]], algorithm: Algorithm, skip_error: float
+) -> None:
+    """Refuse a law by the name of one of its arguments exactly if a number is beyond the bound;
+    else run it."""
     name, arguments, numbers = law
     if any(abs(number) > LARGEST for number in numbers):
-        with pytest.raises(ValueError, match=rf"^({'|'.join(arguments)})(\[[\d, ]+\])? is .*; beyond 1e\+50 .*: rescale"):
+        with pytest.raises(
+            ValueError,
+            match=rf"^({'|'.join(arguments)})(\[[\d, ]+\])? is .*; beyond 1e\+50 .*: rescale",
+        ):
             getattr(rai, name)(**arguments)
         return
     check_a_run(getattr(rai, name)(**arguments), algorithm, skip_error)
@@ -125,14 +200,18 @@ def make_and_run(law: tuple[str, dict[str, Any], list[float]], algorithm: Algori
 
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(laws(), st.sampled_from(ALGORITHMS[:2]), st.sampled_from([0.0, 1e-12]))
-def test_any_law_is_refused_or_runs_in_rounds_of_all_arms(law: Any, algorithm: Algorithm, skip_error: float) -> None:
+def test_any_law_is_refused_or_runs_in_rounds_of_all_arms(
+    law: Any, algorithm: Algorithm, skip_error: float
+) -> None:
     """Subnormal and huge rewards, values and deviations."""
     make_and_run(law, algorithm, skip_error)
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(laws(), st.booleans(), st.sampled_from([0.0, 1e-12]))
-def test_any_law_is_refused_or_runs_under_lucb(law: Any, as_printed: bool, skip_error: float) -> None:
+def test_any_law_is_refused_or_runs_under_lucb(
+    law: Any, as_printed: bool, skip_error: float
+) -> None:
     """The same, where rounds pull few arms."""
     make_and_run(law, rai.LUCB(as_printed=as_printed), skip_error)
 
@@ -144,31 +223,58 @@ def test_any_probabilities_run(means: list[float], algorithm: Algorithm) -> None
     check_a_run(rai.Bernoulli(means), algorithm, 1e-12)
 
 
-#: What no constructor accepts, as a law from outside may have it: its name, what it overflows in, and the arms at fault.
+#: What no constructor accepts, as a law from outside may have it: its name, what it overflows in,
+#: and the arms at fault.
 WILD: list[tuple[str, Arms, set[int]]] = [
     ("an infinite deviation", unchecked(rai.Gaussian([0, 1, 2]), sd=math.inf), {0, 1, 2}),
     ("no deviation", unchecked(rai.Gaussian([0, 1, 2]), sd=math.nan), {0, 1, 2}),
     ("the largest deviation", unchecked(rai.Gaussian([0, 1e-3, 2e-3]), sd=1.7e308), {0, 1, 2}),
-    ("a NaN on tape", unchecked(rai.Recorded(ONES, means=[1, 0.5, 0.2]), rewards=np.where(np.arange(400) == 57, np.nan, ONES)), {0, 1, 2}),
-    ("one arm's infinity on tape", unchecked(rai.Recorded(ONES, means=[1, 0.5, 0.2]), rewards=np.array(
-        [[1.0] * 400, [1.0] * 400, [1.0] * 100 + [math.inf] + [1.0] * 299])), {2}),
-]  # fmt: skip
+    (
+        "a NaN on tape",
+        unchecked(
+            rai.Recorded(ONES, means=[1, 0.5, 0.2]),
+            rewards=np.where(np.arange(400) == 57, np.nan, ONES),
+        ),
+        {0, 1, 2},
+    ),
+    (
+        "one arm's infinity on tape",
+        unchecked(
+            rai.Recorded(ONES, means=[1, 0.5, 0.2]),
+            rewards=np.array([[1.0] * 400, [1.0] * 400, [1.0] * 100 + [math.inf] + [1.0] * 299]),
+        ),
+        {2},
+    ),
+]
 
 
 REPORT = r"arms: the sum of arm (\d)'s rewards is not finite at pull (\d+); a law must give finite rewards .*: mend or rescale it"
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=["vanilla", "butterscotch", "lucb"])
-@pytest.mark.parametrize(("arms", "at_fault"), [case[1:] for case in WILD], ids=[case[0] for case in WILD])
+@pytest.mark.parametrize(
+    ("arms", "at_fault"), [case[1:] for case in WILD], ids=[case[0] for case in WILD]
+)
 @pytest.mark.parametrize("sizes", [(1, 2), (1, 1, 1)], ids=str)
 @pytest.mark.parametrize("skip_error", [0.0, 1e-12])
 def test_a_sum_that_is_not_finite_is_reported(
     algorithm: Algorithm, arms: Arms, at_fault: set[int], sizes: tuple[int, ...], skip_error: float
 ) -> None:
-    """Not judged, not jumped by, not followed to the cap: an error that names the arm and the pull, or an end before it comes to that."""
-    problem = rai.Problem(arms, sizes, (1,) + (0,) * (len(sizes) - 1) if len(sizes) == 2 else sizes, strict=False)
+    """Not judged, not jumped by, not followed to the cap: an error that names the arm and the pull,
+    or an end before it comes to that."""
+    problem = rai.Problem(
+        arms, sizes, (1,) + (0,) * (len(sizes) - 1) if len(sizes) == 2 else sizes, strict=False
+    )
     with pytest.raises(ValueError, match=rf"^{REPORT}") as refusal:
-        rai.simulate(problem, algorithm, delta=0.5, replications=300, seed=0, max_pulls=1200, skip_error=skip_error)
+        rai.simulate(
+            problem,
+            algorithm,
+            delta=0.5,
+            replications=300,
+            seed=0,
+            max_pulls=1200,
+            skip_error=skip_error,
+        )
     found = re.match(REPORT, str(refusal.value))
     assert found
     arm, pull = int(found[1]), int(found[2])
@@ -195,11 +301,23 @@ except ValueError as error:
 
 @pytest.mark.parametrize(
     ("n", "sizes", "algorithm", "cap"),
-    [(3, (1, 2), "Vanilla", None), (2, (1, 1), "LUCB", 1000), (2, (1, 1), "Vanilla", None), (3, (1, 2), "LUCB", 1000)],
+    [
+        (3, (1, 2), "Vanilla", None),
+        (2, (1, 1), "LUCB", 1000),
+        (2, (1, 1), "Vanilla", None),
+        (3, (1, 2), "LUCB", 1000),
+    ],
 )
-def test_what_crashed_or_hung_ends_with_an_error(n: int, sizes: tuple[int, ...], algorithm: str, cap: int | None) -> None:
-    """Behind the constructor's check, the kernels' own: no crash, no loop that a cap does not end."""
-    script = CRASHES.format(tests=str(Path(__file__).parent), n=n, sizes=sizes, algorithm=algorithm, cap=cap)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=600, check=False)
+def test_what_crashed_or_hung_ends_with_an_error(
+    n: int, sizes: tuple[int, ...], algorithm: str, cap: int | None
+) -> None:
+    """Behind the constructor's check, the kernels' own: no crash, no loop that a cap does not
+    end."""
+    script = CRASHES.format(
+        tests=str(Path(__file__).parent), n=n, sizes=sizes, algorithm=algorithm, cap=cap
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=600, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert "is not finite at pull" in done.stdout

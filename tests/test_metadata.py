@@ -21,9 +21,14 @@ def test_the_licence_is_shipped_in_the_package() -> None:
     assert PROJECT["license"] == "MIT"
     assert PROJECT["license-files"] == ["rai_sim/LICENSE"]
     text = (PACKAGE / "LICENSE").read_text(encoding="utf-8")
-    assert text.startswith("MIT License\n\nCopyright (c) 2026 rai_sim contributors\n\nPermission is hereby granted, free of charge")
+    assert text.startswith(
+        "MIT License\n\nCopyright (c) 2026 rai_sim contributors\n\nPermission is hereby granted, "
+        "free of charge"
+    )
     assert 'THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND' in text
-    assert not [one for one in PROJECT["classifiers"] if one.startswith("License ::")], "a license expression must stand alone (PEP 639)"
+    assert not [one for one in PROJECT["classifiers"] if one.startswith("License ::")], (
+        "a license expression must stand alone (PEP 639)"
+    )
 
 
 def test_authors_and_version_are_the_same_everywhere() -> None:
@@ -34,12 +39,15 @@ def test_authors_and_version_are_the_same_everywhere() -> None:
     assert re.search(r"^cff-version: 1\.2\.0$", citation, re.MULTILINE)
     assert re.search(r"^license: MIT$", citation, re.MULTILINE)
     (cited,) = re.findall(r"^version: (\S+)$", citation, re.MULTILINE)
-    (shown,) = re.findall(r"^  version = \{(\S+)\},$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    (shown,) = re.findall(
+        r"^  version = \{(\S+)\},$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert {PROJECT["version"], rai_sim.__version__, cited, shown} == {rai_sim.__version__}
 
 
 def test_the_installed_metadata_says_so() -> None:
-    """What `pip show` reads; from an installation of this source, as continuous integration makes."""
+    """What `pip show` reads; from an installation of this source, as continuous integration
+    makes."""
     try:
         found = metadata("rai_sim")
     except PackageNotFoundError:

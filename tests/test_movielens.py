@@ -12,16 +12,39 @@ from rai_sim.arms import movielens
 from rai_sim.arms.movielens import MovieLensError, MovieLensWarning
 
 SHARED = Path(__file__).parents[2] / "shared" / "movielens"
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the MovieLens sets for tests are not beside the checkout")
+needs_shared = pytest.mark.skipif(
+    not SHARED.is_dir(), reason="the MovieLens sets for tests are not beside the checkout"
+)
 
 #: user, movie, rating: movie 30 has three ratings, 10 and 20 two each, 40 one.
-RATINGS = [(1, 10, 4.0), (1, 20, 2.0), (1, 30, 5.0), (2, 10, 3.0), (2, 30, 4.0), (3, 20, 1.0), (3, 30, 5.0), (3, 40, 4.0)]
-TITLES = {10: "Ten: the film (1990)", 20: "Twenty, The (2000)", 30: "Très bien (1995)", 40: 'He said "forty" (2010)'}
+RATINGS = [
+    (1, 10, 4.0),
+    (1, 20, 2.0),
+    (1, 30, 5.0),
+    (2, 10, 3.0),
+    (2, 30, 4.0),
+    (3, 20, 1.0),
+    (3, 30, 5.0),
+    (3, 40, 4.0),
+]
+TITLES = {
+    10: "Ten: the film (1990)",
+    20: "Twenty, The (2000)",
+    30: "Très bien (1995)",
+    40: 'He said "forty" (2010)',
+}
 
 
-def csv(header: str = "userId,movieId,rating,timestamp", rows: list[tuple[int, int, float]] | None = None) -> str:
+def csv(
+    header: str = "userId,movieId,rating,timestamp",
+    rows: list[tuple[int, int, float]] | None = None,
+) -> str:
     """Return ratings as the sets since 20M have them."""
-    return header + "\n" + "".join(f"{user},{movie},{rating},964982703\n" for user, movie, rating in rows or RATINGS)
+    return (
+        header
+        + "\n"
+        + "".join(f"{user},{movie},{rating},964982703\n" for user, movie, rating in rows or RATINGS)
+    )
 
 
 def quoted(title: str) -> str:
@@ -43,17 +66,26 @@ def latest(folder: Path) -> Path:
 
 def kaggle(folder: Path) -> Path:
     """Write the form of Kaggle's copy of 20M: other names, quotes, times as text."""
-    rows = "".join(f'{user},{movie},{rating},"2005-04-02 23:53:47"\n' for user, movie, rating in RATINGS)
+    rows = "".join(
+        f'{user},{movie},{rating},"2005-04-02 23:53:47"\n' for user, movie, rating in RATINGS
+    )
     (folder / "rating.csv").write_text('"userId","movieId","rating","timestamp"\n' + rows)
-    (folder / "movie.csv").write_text('"movieId","title","genres"\n' + "".join(
-        '{},"{}","Drama"\n'.format(k, t.replace('"', '""')) for k, t in TITLES.items()), "utf-8")
+    (folder / "movie.csv").write_text(
+        '"movieId","title","genres"\n'
+        + "".join('{},"{}","Drama"\n'.format(k, t.replace('"', '""')) for k, t in TITLES.items()),
+        "utf-8",
+    )
     return folder
 
 
 def colons(folder: Path) -> Path:
     """Write the form of 10M and 1M."""
-    (folder / "ratings.dat").write_text("".join(f"{user}::{movie}::{rating:g}::838985046\n" for user, movie, rating in RATINGS))
-    (folder / "movies.dat").write_text("".join(f"{k}::{t}::Drama|War\n" for k, t in TITLES.items()), "latin-1")
+    (folder / "ratings.dat").write_text(
+        "".join(f"{user}::{movie}::{rating:g}::838985046\n" for user, movie, rating in RATINGS)
+    )
+    (folder / "movies.dat").write_text(
+        "".join(f"{k}::{t}::Drama|War\n" for k, t in TITLES.items()), "latin-1"
+    )
     (folder / "tags.dat").write_text("15::10::excellent!::1215184630\n")
     (folder / "users.dat").write_text("1::F::1::10::48067\n")
     return folder
@@ -64,7 +96,9 @@ def tabs(folder: Path) -> Path:
     whole = "".join(f"{user}\t{movie}\t{rating:g}\t881250949\n" for user, movie, rating in RATINGS)
     (folder / "u.data").write_text(whole)
     (folder / "u1.base").write_text(whole[:60])
-    (folder / "u.item").write_text("".join(f"{k}|{t}|01-Jan-1995||http://x|0|1\n" for k, t in TITLES.items()), "latin-1")
+    (folder / "u.item").write_text(
+        "".join(f"{k}|{t}|01-Jan-1995||http://x|0|1\n" for k, t in TITLES.items()), "latin-1"
+    )
     (folder / "u.user").write_text("1|24|M|technician|85711\n")
     return folder
 
@@ -72,9 +106,13 @@ def tabs(folder: Path) -> Path:
 def hetrec(folder: Path) -> Path:
     """Write the form of HetRec 2011."""
     head = "userID\tmovieID\trating\tdate_day\tdate_month\tdate_year\tdate_hour\tdate_minute\tdate_second\n"
-    (folder / "user_ratedmovies.dat").write_text(head + "".join(f"{u}\t{m}\t{r:g}\t29\t10\t2006\t23\t17\t16\n" for u, m, r in RATINGS))
+    (folder / "user_ratedmovies.dat").write_text(
+        head + "".join(f"{u}\t{m}\t{r:g}\t29\t10\t2006\t23\t17\t16\n" for u, m, r in RATINGS)
+    )
     (folder / "user_ratedmovies-timestamps.dat").write_text(
-        "userID\tmovieID\trating\ttimestamp\n" + "".join(f"{u}\t{m}\t{r:g}\t1162160236000\n" for u, m, r in RATINGS))
+        "userID\tmovieID\trating\ttimestamp\n"
+        + "".join(f"{u}\t{m}\t{r:g}\t1162160236000\n" for u, m, r in RATINGS)
+    )
     titles = "".join(f"{k}\t{t}\t0114709\t{t}\n" for k, t in TITLES.items())
     (folder / "movies.dat").write_text("id\ttitle\timdbID\tspanishTitle\n" + titles, "latin-1")
     return folder
@@ -86,10 +124,16 @@ FORMS = (latest, kaggle, colons, tabs, hetrec)
 def check(arms: rai.Categorical, titled: bool = True) -> None:
     """Compare with RATINGS, worked out by hand."""
     assert arms.ids == (30, 10, 20)
-    assert arms.names == (tuple(TITLES[k] for k in arms.ids) if titled else ("movie 30", "movie 10", "movie 20"))
+    assert arms.names == (
+        tuple(TITLES[k] for k in arms.ids) if titled else ("movie 30", "movie 10", "movie 20")
+    )
     assert arms.values.tolist() == [0.2, 0.4, 0.6, 0.8, 1.0]
     third, half = 1 / 3, 0.5
-    assert arms.probabilities.tolist() == [[0, 0, 0, third, 2 * third], [0, 0, half, half, 0], [half, half, 0, 0, 0]]
+    assert arms.probabilities.tolist() == [
+        [0, 0, 0, third, 2 * third],
+        [0, 0, half, half, 0],
+        [half, half, 0, 0, 0],
+    ]
     assert arms.means == pytest.approx([14 / 15, 0.7, 0.3], rel=1e-15)
 
 
@@ -146,10 +190,15 @@ def test_the_small_set_has_its_known_facts() -> None:
     assert arms.names is not None
     assert arms.names[1] == "Shawshank Redemption, The (1994)"
     assert movielens.counts(folder, top=9724).ratings.sum() == 100_836
-    with pytest.raises(MovieLensError, match=r"top is 9725 but .*ratings\.csv has ratings of 9,724 movies; ask for as many at most"):
+    with pytest.raises(
+        MovieLensError,
+        match=r"top is 9725 but .*ratings\.csv has ratings of 9,724 movies; ask for as many at most",
+    ):
         movielens.counts(folder, top=9725)
     for n, gap in ((10, 5.7e-4), (20, 5.7e-4), (30, 5.7e-4), (40, 5.7e-4), (50, 1.0e-4)):
-        assert rai.full_ranking(rai.Bernoulli(arms.means[:n])).arm_gaps.min() == pytest.approx(gap, rel=0.02)
+        assert rai.full_ranking(rai.Bernoulli(arms.means[:n])).arm_gaps.min() == pytest.approx(
+            gap, rel=0.02
+        )
 
 
 @needs_shared
@@ -166,13 +215,17 @@ def test_the_means_of_the_large_set_have_their_known_facts() -> None:
 
 
 def test_ratings_of_unknown_movies_are_left_out_with_a_warning(tmp_path: Path) -> None:
-    """A bogus row (user 999, movie 999999): known by the file of titles; without one it stays, and is at the end of the ranking."""
+    """A bogus row (user 999, movie 999999): known by the file of titles; without one it stays, and
+    is at the end of the ranking."""
     latest(tmp_path)
     (tmp_path / "ratings.csv").write_text(csv(rows=[*RATINGS, (999, 999999, 5.0)]))
     said = "1 ratings of 1 movies that the file of titles does not have, such as movie 999999, are left out"
     with pytest.warns(MovieLensWarning, match=said):
         check(movielens.load(tmp_path, top=3))
-    with pytest.warns(MovieLensWarning), pytest.raises(MovieLensError, match=r"top is 5 but .* has ratings of 4 movies"):
+    with (
+        pytest.warns(MovieLensWarning),
+        pytest.raises(MovieLensError, match=r"top is 5 but .* has ratings of 4 movies"),
+    ):
         movielens.load(tmp_path, top=5)
     (tmp_path / "movies.csv").unlink()
     check(movielens.load(tmp_path, top=3), titled=False)
@@ -182,17 +235,41 @@ def test_ratings_of_unknown_movies_are_left_out_with_a_warning(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (csv("userId,movieId,stars,timestamp"), r"ratings\.csv has no column rating but userid, movieid, stars, timestamp; give"),
-        (csv("user,movieId,rating,timestamp"), r"ratings\.csv has no column userid but user, movieid, rating, timestamp"),
-        (csv("user,movie,stars,timestamp"), r"holds no ratings in a form that MovieLens uses; give a MovieLens download"),
+        (
+            csv("userId,movieId,stars,timestamp"),
+            r"ratings\.csv has no column rating but userid, movieid, stars, timestamp; give",
+        ),
+        (
+            csv("user,movieId,rating,timestamp"),
+            r"ratings\.csv has no column userid but user, movieid, rating, timestamp",
+        ),
+        (
+            csv("user,movie,stars,timestamp"),
+            r"holds no ratings in a form that MovieLens uses; give a MovieLens download",
+        ),
         ("", r"is empty; give a MovieLens download"),
-        ("userId,movieId,rating,timestamp\n", r"ratings\.csv holds no ratings; give a MovieLens download"),
-        (csv(rows=[*RATINGS, (4, 10, 7.5)]), r"rating 7\.5 of movie 10 by user 4 is no number of half stars .*, nor are 0 others"),
+        (
+            "userId,movieId,rating,timestamp\n",
+            r"ratings\.csv holds no ratings; give a MovieLens download",
+        ),
+        (
+            csv(rows=[*RATINGS, (4, 10, 7.5)]),
+            r"rating 7\.5 of movie 10 by user 4 is no number of half stars .*, nor are 0 others",
+        ),
         (csv(rows=[*RATINGS, (4, 10, 0.0)]), r"rating 0 of movie 10 by user 4"),
-        (csv(rows=[*RATINGS, (4, 10, 3.7), (5, 10, -1.0)]), r"rating -1 of movie 10 by user 5 .* nor are 1 others"),
+        (
+            csv(rows=[*RATINGS, (4, 10, 3.7), (5, 10, -1.0)]),
+            r"rating -1 of movie 10 by user 5 .* nor are 1 others",
+        ),
         (csv(rows=[*RATINGS, (4, 10, float("nan"))]), r"rating nan of movie 10 by user 4"),
-        (csv(rows=[*RATINGS, (1, 10, 2.0)]), r"user 1 has rated movie 10 more than once, and so 1 lines are too many; keep one"),
-        (csv(rows=[*RATINGS, (-3, 10, 2.0)]), r"user -3 is no id of MovieLens: those are positive integers"),
+        (
+            csv(rows=[*RATINGS, (1, 10, 2.0)]),
+            r"user 1 has rated movie 10 more than once, and so 1 lines are too many; keep one",
+        ),
+        (
+            csv(rows=[*RATINGS, (-3, 10, 2.0)]),
+            r"user -3 is no id of MovieLens: those are positive integers",
+        ),
         (csv(rows=[*RATINGS, (4, 0, 2.0)]), r"movie 0 is no id of MovieLens"),
         (csv(rows=[*RATINGS, (4, 2**31, 2.0)]), r"movie 2147483648 is no id of MovieLens"),
         (csv() + "4,10,,1\n", r"has 1 lines without user, movie or rating"),
@@ -211,7 +288,10 @@ def test_what_is_wrong_is_said(tmp_path: Path, text: str, message: str) -> None:
 
 def test_bad_paths_and_archives(tmp_path: Path) -> None:
     """Missing, truncated, changed, without ratings, with several."""
-    with pytest.raises(MovieLensError, match="none cannot be read: No such file or directory; give a MovieLens download"):
+    with pytest.raises(
+        MovieLensError,
+        match="none cannot be read: No such file or directory; give a MovieLens download",
+    ):
         movielens.load(tmp_path / "none")
     folder = tmp_path / "set"
     folder.mkdir()
@@ -221,18 +301,26 @@ def test_bad_paths_and_archives(tmp_path: Path) -> None:
         packed.write(folder / "ratings.csv", "ratings.csv")
     data = archive.read_bytes()
     archive.write_bytes(data[:-30])
-    with pytest.raises(MovieLensError, match=r"set\.zip is a damaged zip archive; download it again"):
+    with pytest.raises(
+        MovieLensError, match=r"set\.zip is a damaged zip archive; download it again"
+    ):
         movielens.load(archive, top=2)
     place = data.index(b"964982703")
-    archive.write_bytes(data[:place] + b"964982704" + data[place + 9:])
-    with pytest.raises(MovieLensError, match=r"set\.zip is a damaged zip archive \(Bad CRC-32.*\); download it again"):
+    archive.write_bytes(data[:place] + b"964982704" + data[place + 9 :])
+    with pytest.raises(
+        MovieLensError,
+        match=r"set\.zip is a damaged zip archive \(Bad CRC-32.*\); download it again",
+    ):
         movielens.load(archive, top=2)
     (folder / "ratings.csv").unlink()
     with pytest.raises(MovieLensError, match="holds no ratings in a form that MovieLens uses"):
         movielens.load(folder, top=2)
     for name in ("a.csv", "b.csv"):
         (folder / name).write_text(csv())
-    with pytest.raises(MovieLensError, match=r"holds several files of ratings \(.*a\.csv, .*b\.csv\); name the one to read"):
+    with pytest.raises(
+        MovieLensError,
+        match=r"holds several files of ratings \(.*a\.csv, .*b\.csv\); name the one to read",
+    ):
         movielens.load(folder, top=2)
     with pytest.raises(ValueError, match="top is 0; it must be at least 1"):
         movielens.load(folder / "a.csv", top=0)
@@ -243,8 +331,13 @@ def test_bad_paths_and_archives(tmp_path: Path) -> None:
 
 
 def test_tied_means_across_a_border_are_refused(tmp_path: Path) -> None:
-    """Also where means are equal on paper and differ in the last digit: 4.5 stars of two ratings and of three."""
-    rows = [(user, 20, stars) for user, stars in enumerate((4.0, 4.5, 5.0), 1)] + [(1, 10, 4.5), (2, 10, 4.5), (1, 30, 1.0)]
+    """Also where means are equal on paper and differ in the last digit: 4.5 stars of two ratings
+    and of three."""
+    rows = [(user, 20, stars) for user, stars in enumerate((4.0, 4.5, 5.0), 1)] + [
+        (1, 10, 4.5),
+        (2, 10, 4.5),
+        (1, 30, 1.0),
+    ]
     (tmp_path / "ratings.csv").write_text(csv(rows=rows))
     arms = movielens.load(tmp_path, top=3)
     assert arms.means[0] != arms.means[1]
@@ -259,7 +352,10 @@ def test_tied_means_across_a_border_are_refused(tmp_path: Path) -> None:
     [
         ("movie_id,ratings\n1,2\n", "has no column mean_stars but movie_id, ratings"),
         ("movie_id,mean\n1,0.2\n", "has no column ratings but movie_id, mean"),
-        ("movie_id,ratings,mean_stars\n1,2,5.5\n", "'mean_stars': 5.5} is no movie with an id of its own"),
+        (
+            "movie_id,ratings,mean_stars\n1,2,5.5\n",
+            "'mean_stars': 5.5} is no movie with an id of its own",
+        ),
         ("movie_id,ratings,mean\n1,2,1.5\n", "and a mean from 0 to 1; mend or remove the line"),
         ("movie_id,ratings,mean_stars\n1,2,5\n1,3,4\n", "is no movie with an id of its own"),
         ("movie_id,ratings,mean_stars\n1,,5\n", "'ratings': None"),
@@ -284,13 +380,18 @@ def test_means_with_titles_are_ordered(tmp_path: Path) -> None:
     path = tmp_path / "means.csv"
     path.write_text("title,movie_id,ratings,mean\nC,3,10,0.25\nA,1,10,0.5\nB,2,30,0.75\n")
     arms = movielens.load_means(path)
-    assert (arms.names, arms.ids, arms.means.tolist()) == (("B", "A", "C"), (2, 1, 3), [0.75, 0.5, 0.25])
+    assert (arms.names, arms.ids, arms.means.tolist()) == (
+        ("B", "A", "C"),
+        (2, 1, 3),
+        [0.75, 0.5, 0.25],
+    )
     with pytest.raises(MovieLensError, match=r"top is 4 but .* has 3 movies"):
         movielens.load_means(path, top=4)
 
 
 def test_synthetic_arms_have_their_shape() -> None:
-    """A function of (n, seed), longer ones beginning like shorter ones; rating-shaped; simulated to the right answer."""
+    """A function of (n, seed), longer ones beginning like shorter ones; rating-shaped; simulated to
+    the right answer."""
     arms = movielens.like(40)
     assert np.array_equal(arms.probabilities[:7], movielens.like(7).probabilities)
     assert not np.array_equal(arms.probabilities, movielens.like(40, seed=1).probabilities)
@@ -298,7 +399,11 @@ def test_synthetic_arms_have_their_shape() -> None:
     assert all(name.startswith("synthetic movie ") for name in arms.names)
     assert 0.65 < arms.means.mean() < 0.8
     assert 0.03 < arms.means.std() < 0.15
-    assert (arms.probabilities[:, 1::2].sum(axis=1) > 0.55).all()  # whole stars are given more often
+    assert (
+        arms.probabilities[:, 1::2].sum(axis=1) > 0.55
+    ).all()  # whole stars are given more often
     assert len(set(arms.means.tolist())) == 40
-    result = rai.simulate(rai.top(movielens.like(6), 2), rai.Vanilla(), delta=0.1, replications=50, seed=1)
+    result = rai.simulate(
+        rai.top(movielens.like(6), 2), rai.Vanilla(), delta=0.1, replications=50, seed=1
+    )
     assert result.correct.mean() > 0.9

@@ -1,4 +1,5 @@
-"""Files of ratings as they are found in the wild: read exactly as they stand, or refused with a message that says what to do."""
+"""Files of ratings as they are found in the wild: read exactly as they stand, or refused with a
+message that says what to do."""
 
 import gzip
 import io
@@ -27,8 +28,11 @@ Cells = dict[tuple[int, int], int]
 def cells(path: Path, movies: int) -> Cells:
     """Return how often which of all movies got how many half stars."""
     table = movielens.counts(path, top=movies)
-    found = {(movie, int(level)): int(times) for movie, row in zip(table.ids, table.ratings, strict=True)
-             for level, times in zip(table.half_stars, row, strict=True)}
+    found = {
+        (movie, int(level)): int(times)
+        for movie, row in zip(table.ids, table.ratings, strict=True)
+        for level, times in zip(table.half_stars, row, strict=True)
+    }
     return {cell: times for cell, times in found.items() if times}
 
 
@@ -43,12 +47,14 @@ def cells_or_flaw(path: Path, movies: int) -> Cells | str:
 EXPECTED: Cells = dict(Counter((movie, round(2 * rating)) for _, movie, rating in RATINGS))
 
 
-# Lines ---------------------------------------------------------------------------------------------
+# Lines
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", [latest, kaggle, colons, tabs, hetrec])
 def test_quotes_never_swallow_lines(form: Callable[[Path], Path], tmp_path: Path) -> None:
-    """A stray quote in the time of the first and of the fourth line: eight ratings, or the line's number."""
+    """A stray quote in the time of the first and of the fourth line: eight ratings, or the line's
+    number."""
     form(tmp_path)
     usual = ("ratings.csv", "rating.csv", "ratings.dat", "u.data", "user_ratedmovies.dat")
     path = next(file for file in tmp_path.iterdir() if file.name in usual)
@@ -58,7 +64,10 @@ def test_quotes_never_swallow_lines(form: Callable[[Path], Path], tmp_path: Path
         lines[at] = lines[at][:-4] + '"' + lines[at][-4:]
     path.write_text("\n".join(lines))
     if form in (colons, tabs, kaggle):
-        with pytest.raises(MovieLensError, match=rf"cannot be read: .* has 2 lines without .*, the first is line {first + 1}, "):
+        with pytest.raises(
+            MovieLensError,
+            match=rf"cannot be read: .* has 2 lines without .*, the first is line {first + 1}, ",
+        ):
             movielens.counts(tmp_path, top=4)
     else:
         assert cells(tmp_path, 4) == EXPECTED
@@ -78,7 +87,10 @@ def test_quotes_never_swallow_lines(form: Callable[[Path], Path], tmp_path: Path
         (b"4,10,4.0.,1", "its rating is '4.0.', which is no number"),
         (b"4,10,4_0,1", "its rating is '4_0', which is no number"),
         (b"4,10.0,4.0,1", "its movie is '10.0', which is no number"),
-        (b"4,99999999999999999999,4.0,1", "its movie is '99999999999999999999', which is no number"),
+        (
+            b"4,99999999999999999999,4.0,1",
+            "its movie is '99999999999999999999', which is no number",
+        ),
         (b"4;10;4.0;1", "it has 1 fields, not 4"),
         (b"# a comment", "it has 1 fields, not 4"),
         (b"", "it is empty"),
@@ -88,11 +100,17 @@ def test_quotes_never_swallow_lines(form: Callable[[Path], Path], tmp_path: Path
     ],
 )
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-def test_a_line_that_is_no_rating_is_named(line: bytes, said: str, end: bytes, tmp_path: Path) -> None:
+def test_a_line_that_is_no_rating_is_named(
+    line: bytes, said: str, end: bytes, tmp_path: Path
+) -> None:
     """Number, text and flaw, in the midst of good lines."""
     path = tmp_path / "ratings.csv"
     path.write_bytes(csv().encode().replace(b"\n", end) + line + end + b"5,10,4.0,1" + end)
-    with pytest.raises(MovieLensError, match=rf"up to line 11 it has 1 lines .*, the first is line 10, .*: {re.escape(said)}.*; mend it"):
+    with pytest.raises(
+        MovieLensError,
+        match=rf"up to line 11 it has 1 lines .*, the first is line 10, .*: {re.escape(said)}.*; "
+        r"mend it",
+    ):
         movielens.counts(path, top=1)
 
 
@@ -132,19 +150,34 @@ def test_common_variants_are_read(text: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"PAR1\x15\x04", r"is a Parquet file; write it as text: polars\.read_parquet\(\.\.\.\)\.write_csv"),
+        (
+            b"PAR1\x15\x04",
+            r"is a Parquet file; write it as text: polars\.read_parquet\(\.\.\.\)\.write_csv",
+        ),
         (csv().encode("utf-16"), "is text in UTF-16; save it as UTF-8"),
         (csv().encode("utf-16-le"), "is no text, or none in UTF-8; give"),
-        (csv().replace("\n", "\r").encode(), "has lines that end in carriage returns alone; save it with line feeds"),
-        (b"\n <!DOCTYPE html>\n", "is a page of HTML or XML, as a download may give that needs a login"),
+        (
+            csv().replace("\n", "\r").encode(),
+            "has lines that end in carriage returns alone; save it with line feeds",
+        ),
+        (
+            b"\n <!DOCTYPE html>\n",
+            "is a page of HTML or XML, as a download may give that needs a login",
+        ),
         (b"BZh91AY&SY", "is packed; unpack it and give the folder"),
         (b"7z\xbc\xaf\x27\x1c", "is packed; unpack it and give the folder"),
         (b"ratings.csv".ljust(257, b"\0") + b"ustar\x0000", "is a tar archive; unpack it"),
-        (b"1,10,4.0\n2,20,5.0\n", "has no header to tell users from movies; put the line userId,movieId,rating"),
+        (
+            b"1,10,4.0\n2,20,5.0\n",
+            "has no header to tell users from movies; put the line userId,movieId,rating",
+        ),
         (csv("userId,movieId,rating,Rating").encode(), "has 2 columns rating; keep one of them"),
         (csv("userId,user_id,movieId,rating").encode(), "has 2 columns userid; keep one of them"),
         (b"\n\n\n", "holds no ratings in a form"),
-        (b"\n" + csv().encode(), "it has 2 lines without user, movie or rating, the first is line 1, '': it is empty"),
+        (
+            b"\n" + csv().encode(),
+            "it has 2 lines without user, movie or rating, the first is line 1, '': it is empty",
+        ),
     ],
 )
 def test_other_files_are_told(data: bytes, said: str, tmp_path: Path) -> None:
@@ -164,9 +197,13 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
     pipe = tmp_path / "ratings.csv"
     os.mkfifo(pipe)
     for path in (pipe, Path("/dev/zero")):
-        with pytest.raises(MovieLensError, match="is neither a file nor a folder; give a MovieLens download"):
+        with pytest.raises(
+            MovieLensError, match="is neither a file nor a folder; give a MovieLens download"
+        ):
             movielens.counts(path)
-        with pytest.raises(MovieLensError, match="is neither a file nor a folder; give a MovieLens download"):
+        with pytest.raises(
+            MovieLensError, match="is neither a file nor a folder; give a MovieLens download"
+        ):
             movielens.load_means(path)
     with pytest.raises(MovieLensError, match="cannot be read: embedded null byte"):
         movielens.counts("a\0b")
@@ -187,12 +224,25 @@ def test_blocks_leave_no_trace(size: int, tmp_path: Path, monkeypatch: pytest.Mo
             movielens.counts(path)
 
 
-# Names ---------------------------------------------------------------------------------------------
+# Names
+# --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "sibling"), [("ratings[1].csv", "ratings1.csv"), ("r*.csv", "rr.csv"), ("r?.csv", "r2.csv"),
-                                               ("{a,b}.csv", "a.csv"), ("~", "x"), ("%41.csv", "A.csv"), ("file:r.csv", "r.csv")])
-def test_names_are_no_patterns(name: str, sibling: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "sibling"),
+    [
+        ("ratings[1].csv", "ratings1.csv"),
+        ("r*.csv", "rr.csv"),
+        ("r?.csv", "r2.csv"),
+        ("{a,b}.csv", "a.csv"),
+        ("~", "x"),
+        ("%41.csv", "A.csv"),
+        ("file:r.csv", "r.csv"),
+    ],
+)
+def test_names_are_no_patterns(
+    name: str, sibling: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The file of that name is read, and no other; the same of folders and of tables of means."""
     monkeypatch.chdir(tmp_path)
     Path(name).write_text(csv())
@@ -210,7 +260,8 @@ def test_names_are_no_patterns(name: str, sibling: str, tmp_path: Path, monkeypa
 
 
 def test_hidden_files_are_passed_over_and_too_many_are_not_cut_short(tmp_path: Path) -> None:
-    """Copies that notebooks and macOS keep are no ratings; where not all files are looked at, none is."""
+    """Copies that notebooks and macOS keep are no ratings; where not all files are looked at, none
+    is."""
     latest(tmp_path)
     for folder in (".ipynb_checkpoints", ".Trash"):
         (tmp_path / folder).mkdir()
@@ -218,19 +269,34 @@ def test_hidden_files_are_passed_over_and_too_many_are_not_cut_short(tmp_path: P
     check(movielens.load(tmp_path, top=3))
     for number in range(500):
         (tmp_path / f"a{number}").touch()
-    with pytest.raises(MovieLensError, match="holds more than 500 files; name the file of ratings, or the folder that it lies in"):
+    with pytest.raises(
+        MovieLensError,
+        match="holds more than 500 files; name the file of ratings, or the folder that it lies in",
+    ):
         movielens.load(tmp_path, top=3)
     check(movielens.load(tmp_path / "ratings.csv", top=3))
 
 
-# Titles --------------------------------------------------------------------------------------------
+# Titles
+# --------------------------------------------------------------------------------------------------
 
 
 def test_titles_are_utf_8_or_latin_1(tmp_path: Path) -> None:
-    """Whatever the form; a line ends at a line feed alone: the bytes of Å in UTF-8 hold the control character U+0085."""
-    titles = {10: "Misérables, Les (1995)", 20: "Å i åa ä e ö (2000)", 30: "À bout… de\u2028souffle (1960)\u00a0", 40: "東京物語 (1953)"}
+    """Whatever the form; a line ends at a line feed alone: the bytes of Å in UTF-8 hold the control
+    character U+0085."""
+    titles = {
+        10: "Misérables, Les (1995)",
+        20: "Å i åa ä e ö (2000)",
+        30: "À bout… de\u2028souffle (1960)\u00a0",
+        40: "東京物語 (1953)",
+    }
     western = titles | {30: "\u0085", 40: "x"}
-    for form, name in ((colons, "movies.dat"), (tabs, "u.item"), (hetrec, "movies.dat"), (latest, "movies.csv")):
+    for form, name in (
+        (colons, "movies.dat"),
+        (tabs, "u.item"),
+        (hetrec, "movies.dat"),
+        (latest, "movies.csv"),
+    ):
         for encoding, known in (("utf-8", titles), ("latin-1", western)):
             folder = tmp_path / f"{form.__name__} {encoding}"
             folder.mkdir()
@@ -239,18 +305,25 @@ def test_titles_are_utf_8_or_latin_1(tmp_path: Path) -> None:
             text = path.read_text("utf-8" if form is latest else "latin-1")
             for movie, title in TITLES.items():
                 for old in ('"' + title.replace('"', '""') + '"', title):
-                    text = text.replace(old, f'"{known[movie]}"' if form is latest else known[movie])
+                    text = text.replace(
+                        old, f'"{known[movie]}"' if form is latest else known[movie]
+                    )
             path.write_bytes(text.encode(encoding))
-            assert movielens.counts(folder, top=4).titles == tuple(known[k] for k in (30, 10, 20, 40))
+            assert movielens.counts(folder, top=4).titles == tuple(
+                known[k] for k in (30, 10, 20, 40)
+            )
 
 
 def test_titles_come_from_the_ratings_own_folder(tmp_path: Path) -> None:
-    """Another set's titles beside or below are none, in folders and in archives; of two in the folder one must have the usual name."""
+    """Another set's titles beside or below are none, in folders and in archives; of two in the
+    folder one must have the usual name."""
     small, old = tmp_path / "data" / "ml-latest-small", tmp_path / "data" / "ml-100k"
     small.mkdir(parents=True)
     old.mkdir()
     latest(small)
-    wrong = "".join(f"{movie}|Wrong {movie}|01-Jan-1995||http://x|0|1\n" for movie in (20, 30, 40, 50))
+    wrong = "".join(
+        f"{movie}|Wrong {movie}|01-Jan-1995||http://x|0|1\n" for movie in (20, 30, 40, 50)
+    )
     (old / "u.item").write_text(wrong)
     (old / "movies.csv").write_text("movieId,title,genres\n20,Wrong,Drama\n")
     archive = tmp_path / "data.zip"
@@ -263,7 +336,10 @@ def test_titles_come_from_the_ratings_own_folder(tmp_path: Path) -> None:
     (small / "a copy.csv").write_text("movieId,title,genres\n20,Wrong,Drama\n")
     check(movielens.load(small, top=3))
     (small / "movies.csv").rename(small / "another.csv")
-    with pytest.raises(MovieLensError, match=r"several files of titles beside it \(.*a copy\.csv, .*another\.csv\); keep one of them"):
+    with pytest.raises(
+        MovieLensError,
+        match=r"several files of titles beside it \(.*a copy\.csv, .*another\.csv\); keep one of them",
+    ):
         movielens.load(small, top=3)
     (small / "a copy.csv").unlink()
     (small / "another.csv").unlink()
@@ -273,13 +349,19 @@ def test_titles_come_from_the_ratings_own_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('50,"Never closed (1999),Drama\n60,"Next (1999),Drama', 'line 6, .*: unexpected end of data; mend that line'),
+        (
+            '50,"Never closed (1999),Drama\n60,"Next (1999),Drama',
+            "line 6, .*: unexpected end of data; mend that line",
+        ),
         ("50,American President, The (1995),Drama", "line 6: it has 4 fields, not 3"),
         ("50", "line 6: it has 1 fields, not 3"),
         ("", "line 6: it is empty"),
         ("²,Square,Drama", "line 6: its movie is '²', which is no positive integer"),
         ("tt0114709,Toy Story (1995),Drama", "line 6: its movie is 'tt0114709'"),
-        ("10,Another (1995),Drama", "line 6: movie 10 has another title above, 'Ten: the film \\(1990\\)'"),
+        (
+            "10,Another (1995),Drama",
+            "line 6: movie 10 has another title above, 'Ten: the film \\(1990\\)'",
+        ),
         ("50,Fif\0ty,Drama", "line 6, .*: it holds a NUL byte; mend that line"),
     ],
 )
@@ -295,12 +377,18 @@ def test_a_line_that_is_no_title_is_named(line: str, said: str, tmp_path: Path) 
 def test_titles_in_an_unknown_form_are_told(tmp_path: Path) -> None:
     """They are left out with a warning, rather than in silence."""
     latest(tmp_path)
-    (tmp_path / "movies.csv").write_bytes((tmp_path / "movies.csv").read_text("utf-8").encode("utf-16"))
-    with pytest.warns(MovieLensWarning, match=r"movies\.csv is not in the form of titles that goes with .*ratings\.csv, so"):
+    (tmp_path / "movies.csv").write_bytes(
+        (tmp_path / "movies.csv").read_text("utf-8").encode("utf-16")
+    )
+    with pytest.warns(
+        MovieLensWarning,
+        match=r"movies\.csv is not in the form of titles that goes with .*ratings\.csv, so",
+    ):
         check(movielens.load(tmp_path, top=3), titled=False)
 
 
-# Archives ------------------------------------------------------------------------------------------
+# Archives
+# --------------------------------------------------------------------------------------------------
 
 
 def packed_set(method: int = zipfile.ZIP_DEFLATED, movies: bytes | None = None) -> bytes:
@@ -308,7 +396,10 @@ def packed_set(method: int = zipfile.ZIP_DEFLATED, movies: bytes | None = None) 
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", method) as archive:
         archive.writestr("ml/ratings.csv", csv())
-        archive.writestr("ml/movies.csv", movies or "movieId,title,genres\n" + "".join(f"{k},{k},War\n" for k in TITLES))
+        archive.writestr(
+            "ml/movies.csv",
+            movies or "movieId,title,genres\n" + "".join(f"{k},{k},War\n" for k in TITLES),
+        )
     return data.getvalue()
 
 
@@ -324,14 +415,35 @@ def with_fields(data: bytes, offset: int, in_directory: int, value: int) -> byte
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (with_fields(packed_set(), 6, 8, 1), r"set\.zip is encrypted; unpack it with its password and give the folder"),
-        (with_fields(packed_set(), 8, 10, 9), r"packed in a way that Python cannot unpack \(.*\); unpack it with another program"),
-        (with_fields(packed_set(), 8, 10, 97), r"packed in a way that Python cannot unpack \(.*\); unpack it with another program"),
-        (with_fields(packed_set(), 8, 10, 14), r"set\.zip is a damaged zip archive \(.* in ml/ratings\.csv\); download it again"),
-        (packed_set(zipfile.ZIP_STORED).replace(b"964982703", b"964982704", 1), r"damaged zip archive \(Bad CRC-32.*\); download it again"),
+        (
+            with_fields(packed_set(), 6, 8, 1),
+            r"set\.zip is encrypted; unpack it with its password and give the folder",
+        ),
+        (
+            with_fields(packed_set(), 8, 10, 9),
+            r"packed in a way that Python cannot unpack \(.*\); unpack it with another program",
+        ),
+        (
+            with_fields(packed_set(), 8, 10, 97),
+            r"packed in a way that Python cannot unpack \(.*\); unpack it with another program",
+        ),
+        (
+            with_fields(packed_set(), 8, 10, 14),
+            r"set\.zip is a damaged zip archive \(.* in ml/ratings\.csv\); download it again",
+        ),
+        (
+            packed_set(zipfile.ZIP_STORED).replace(b"964982703", b"964982704", 1),
+            r"damaged zip archive \(Bad CRC-32.*\); download it again",
+        ),
         (packed_set()[:-40], r"set\.zip is a damaged zip archive; download it again"),
-        (packed_set(movies=b"movieId,title\n" + b"\n" * 2**26), r"movies\.csv, line 1, with .*, is longer than a megabyte"),
-        (packed_set(movies=b"movieId,title\n" + b"1,x\n" * 2**23), r"movies\.csv holds more than 33,554,432 bytes, unpacked"),
+        (
+            packed_set(movies=b"movieId,title\n" + b"\n" * 2**26),
+            r"movies\.csv, line 1, with .*, is longer than a megabyte",
+        ),
+        (
+            packed_set(movies=b"movieId,title\n" + b"1,x\n" * 2**23),
+            r"movies\.csv holds more than 33,554,432 bytes, unpacked",
+        ),
     ],
 )
 def test_archives_that_cannot_be_read(data: bytes, said: str, tmp_path: Path) -> None:
@@ -364,20 +476,25 @@ def test_a_damaged_gzip_file(tmp_path: Path) -> None:
     """Cut short, changed, with garbage after its end; of two files packed into one all is read."""
     path, data = tmp_path / "ratings.csv.gz", gzip.compress(csv().encode())
     middle = len(data) // 2
-    changed = data[:middle] + bytes([data[middle] ^ 255]) + data[middle + 1:]
+    changed = data[:middle] + bytes([data[middle] ^ 255]) + data[middle + 1 :]
     for bad in (data[:-9], data[:20], changed, data + b"garbage", data[:-8] + bytes(8)):
         path.write_bytes(bad)
-        with pytest.raises(MovieLensError, match=r"ratings\.csv\.gz is a damaged gzip file \(.*\); download it again"):
+        with pytest.raises(
+            MovieLensError,
+            match=r"ratings\.csv\.gz is a damaged gzip file \(.*\); download it again",
+        ):
             movielens.counts(path)
     path.write_bytes(gzip.compress(csv().encode()[:60]) + gzip.compress(csv().encode()[60:]))
     assert cells(path, 4) == EXPECTED
 
 
-# Anything ------------------------------------------------------------------------------------------
+# Anything
+# --------------------------------------------------------------------------------------------------
 
 
 def literal(data: bytes) -> Cells | None:
-    """Return the ratings of a file that still has its first line, read by hand, or None if some line is none."""
+    """Return the ratings of a file that still has its first line, read by hand, or None if some
+    line is none."""
     lines = data.removeprefix(b"\xef\xbb\xbf").decode("latin-1").split("\n")
     lines = [line.removesuffix("\r") for line in lines]
     while lines and not lines[-1].strip("\r"):
@@ -386,7 +503,10 @@ def literal(data: bytes) -> Cells | None:
     at, width = (0, 1, 2), 4
     if lines[0][0].isalpha() or lines[0][0] == '"':
         names = [re.sub("[ _-]", "", name).lower() for name in by_hand(lines[0], separator) or []]
-        at, width = (names.index("userid"), names.index("movieid"), names.index("rating")), len(names)
+        at, width = (
+            (names.index("userid"), names.index("movieid"), names.index("rating")),
+            len(names),
+        )
         lines = lines[1:]
     seen, found = set(), Counter[tuple[int, int]]()
     for line in lines:
@@ -395,11 +515,16 @@ def literal(data: bytes) -> Cells | None:
             return None
         user, movie, stars = (fields[k].strip(" ") for k in at)
         stars = stars.replace(",", ".", 1) if separator == ";" else stars
-        if not (all(re.fullmatch(r"\+?[0-9]+", number) for number in (user, movie))
-                and re.fullmatch(r"\+?([0-9]+\.?|\.[0-9])[0-9]*(e[+-]?[0-9]+)?", stars)):
+        if not (
+            all(re.fullmatch(r"\+?[0-9]+", number) for number in (user, movie))
+            and re.fullmatch(r"\+?([0-9]+\.?|\.[0-9])[0-9]*(e[+-]?[0-9]+)?", stars)
+        ):
             return None
         ids, half_stars = (int(user), int(movie)), 2 * float(stars)
-        if not (all(0 < number < 2**31 for number in ids) and half_stars in range(1, 11)) or ids in seen:
+        if (
+            not (all(0 < number < 2**31 for number in ids) and half_stars in range(1, 11))
+            or ids in seen
+        ):
             return None
         seen.add(ids)
         found[ids[1], int(half_stars)] += 1
@@ -414,7 +539,7 @@ def by_hand(line: str, separator: str) -> list[str] | None:
     while at < len(line):
         if line[at] == '"' and not fields[-1] and (at == 0 or line[at - 1] == separator):
             at += 1
-            while line[at:at + 1] != '"' or line[at + 1:at + 2] == '"':
+            while line[at : at + 1] != '"' or line[at + 1 : at + 2] == '"':
                 if at >= len(line):
                     return None
                 fields[-1] += line[at]
@@ -432,14 +557,33 @@ def by_hand(line: str, separator: str) -> list[str] | None:
 
 
 BASES = [
-    csv(), csv("user_id,movie_id,rating,timestamp").replace(",", ";"), csv().replace(",", "\t"),
+    csv(),
+    csv("user_id,movie_id,rating,timestamp").replace(",", ";"),
+    csv().replace(",", "\t"),
     re.sub(r"(\d+)\n", r'"2005-04-02 23:53:47"\n', csv('"userId","movieId","rating","timestamp"')),
     "".join(f"{user}::{movie}::{rating:g}::838985046\n" for user, movie, rating in RATINGS),
     "".join(f"{user}\t{movie}\t{rating:g}\t881250949\n" for user, movie, rating in RATINGS),
-]  # fmt: skip
-PIECES = [*'"\n\r,;\t:#\0 -+.05_\'', '""', "\r\n", "::", "e0", "\x85", "\xa0", "\xff", "\x1a", "\u2028", "nan", "9" * 20]
+]
+PIECES = [
+    *"\"\n\r,;\t:#\0 -+.05_'",
+    '""',
+    "\r\n",
+    "::",
+    "e0",
+    "\x85",
+    "\xa0",
+    "\xff",
+    "\x1a",
+    "\u2028",
+    "nan",
+    "9" * 20,
+]
 KINDS = ["insert", "replace", "delete", "repeat", "cut"]
-MUTATIONS = st.lists(st.tuples(st.sampled_from(KINDS), st.floats(0, 1), st.sampled_from(PIECES)), min_size=1, max_size=4)
+MUTATIONS = st.lists(
+    st.tuples(st.sampled_from(KINDS), st.floats(0, 1), st.sampled_from(PIECES)),
+    min_size=1,
+    max_size=4,
+)
 
 
 def mutated(text: str, changes: list[tuple[str, float, str]]) -> bytes:
@@ -449,16 +593,24 @@ def mutated(text: str, changes: list[tuple[str, float, str]]) -> bytes:
     for kind, where, piece in changes:
         at = int(where * len(body))
         put = piece.encode("utf-8" if piece == "\u2028" else "latin-1")
-        rest = {"insert": put + body[at:], "replace": put + body[at + 1:], "delete": body[at + 1:], "repeat": body[max(0, at - 9):],
-                "cut": b""}[kind]
+        rest = {
+            "insert": put + body[at:],
+            "replace": put + body[at + 1 :],
+            "delete": body[at + 1 :],
+            "repeat": body[max(0, at - 9) :],
+            "cut": b"",
+        }[kind]
         body = body[:at] + rest
     return head + body
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(BASES), MUTATIONS)
-def test_a_changed_file_is_read_by_its_letters_or_refused(base: str, changes: list[tuple[str, float, str]]) -> None:
-    """What comes out is what an independent reading of the same bytes gives; where that finds a flaw, there is an error."""
+def test_a_changed_file_is_read_by_its_letters_or_refused(
+    base: str, changes: list[tuple[str, float, str]]
+) -> None:
+    """What comes out is what an independent reading of the same bytes gives; where that finds a
+    flaw, there is an error."""
     data = mutated(base, changes)
     expected = literal(data)
     with tempfile.TemporaryDirectory() as folder:
@@ -475,12 +627,22 @@ def test_the_files_that_are_changed_can_be_read(base: str, tmp_path: Path) -> No
     assert cells(tmp_path / "r", 4) == literal(base.encode()) == EXPECTED
 
 
-ARCHIVES = [packed_set(), packed_set(zipfile.ZIP_STORED), packed_set(zipfile.ZIP_LZMA), gzip.compress(csv().encode())]
+ARCHIVES = [
+    packed_set(),
+    packed_set(zipfile.ZIP_STORED),
+    packed_set(zipfile.ZIP_LZMA),
+    gzip.compress(csv().encode()),
+]
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.sampled_from(ARCHIVES), st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=3),
-       st.integers(0, 40))
+@given(
+    st.sampled_from(ARCHIVES),
+    st.lists(
+        st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=3
+    ),
+    st.integers(0, 40),
+)
 def test_flipped_bytes_of_archives(data: bytes, flips: list[tuple[float, int]], cut: int) -> None:
     """The ratings are those of the archive, or there is an error."""
     changed = bytearray(data)
@@ -490,6 +652,7 @@ def test_flipped_bytes_of_archives(data: bytes, flips: list[tuple[float, int]], 
         path = Path(folder) / "set"
         path.write_bytes(bytes(changed[: len(changed) - cut // 2 * (cut > 30)]))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MovieLensWarning)  # where it is the header of the titles that is hit
+            # where it is the header of the titles that is hit
+            warnings.simplefilter("ignore", MovieLensWarning)
             found = cells_or_flaw(path, 4)
     assert found == EXPECTED or (isinstance(found, str) and str(path) in found and ";" in found)

@@ -1,6 +1,8 @@
-"""Notebooks: every figure is shown, once, the user's own too; nothing global is left changed; objects show themselves as tables.
+"""Notebooks: every figure is shown, once, the user's own too; nothing global is left changed;
+objects show themselves as tables.
 
-Cells are run by a fresh IPython kernel, which is where pyplot's backend is loaded with the first figure.
+Cells are run by a fresh IPython kernel, which is where pyplot's backend is loaded with the first
+figure.
 """
 
 import json
@@ -34,7 +36,9 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     folder = tmp_path / "jupyter" / "kernels" / "here"
     folder.mkdir(parents=True)
     command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    (folder / "kernel.json").write_text(json.dumps({"argv": command, "display_name": "here", "language": "python"}))
+    (folder / "kernel.json").write_text(
+        json.dumps({"argv": command, "display_name": "here", "language": "python"})
+    )
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
     for name in ("JUPYTER_RUNTIME_DIR", "JUPYTER_DATA_DIR", "JUPYTER_CONFIG_DIR", "IPYTHONDIR"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
@@ -56,35 +60,48 @@ def images(outputs: Sequence[Any]) -> int:
 
 def printed(outputs: Sequence[Any]) -> str:
     """Return what a cell prints."""
-    return "".join(output["text"] for output in outputs if output["output_type"] == "stream" and output["name"] == "stdout")
+    return "".join(
+        output["text"]
+        for output in outputs
+        if output["output_type"] == "stream" and output["name"] == "stdout"
+    )
 
 
 @pytest.mark.parametrize("first", ["%matplotlib inline", ""])
 def test_every_figure_is_shown_once(kernel: str, first: str) -> None:
-    """The first and all later ones, those of the user, those drawn into the user's axes; with and without the magic."""
+    """The first and all later ones, those of the user, those drawn into the user's axes; with and
+    without the magic."""
     cells = [
-        "rai.plotting.distribution(runs);", "rai.plotting.distribution(runs, kind='histogram')",
+        "rai.plotting.distribution(runs);",
+        "rai.plotting.distribution(runs, kind='histogram')",
         "import matplotlib.pyplot as plt\nplt.plot([1, 2])",
-        "rai.plotting.ratios(runs);", "rai.trace(rai.table_problem(), rai.Vanilla()).plot();", "rai.plotting.mean_pulls(results);",
-        "figure, (one, two) = plt.subplots(1, 2)\nrai.plotting.distribution(runs, one)\nrai.plotting.pulls_by_gap(runs, two);",
+        "rai.plotting.ratios(runs);",
+        "rai.trace(rai.table_problem(), rai.Vanilla()).plot();",
+        "rai.plotting.mean_pulls(results);",
+        "figure, (one, two) = plt.subplots(1, 2)\nrai.plotting.distribution(runs, "
+        "one)\nrai.plotting.pulls_by_gap(runs, two);",
         "plt.plot([3, 4]);",
-    ]  # fmt: skip
+    ]
     shown = run(kernel, [first, SET_UP, *cells])
     assert [images(outputs) for outputs in shown] == [0, 0] + [1] * len(cells)
 
 
 def test_the_trap_is_seen(kernel: str) -> None:
-    """Negative control: a first figure inside a context of settings makes the next ones vanish, and the count notices."""
+    """Negative control: a first figure inside a context of settings makes the next ones vanish, and
+    the count notices."""
     trap = "import matplotlib\nimport matplotlib.pyplot as plt\nwith matplotlib.rc_context():\n    plt.subplots()"
     assert [images(outputs) for outputs in run(kernel, [trap, "plt.plot([1, 2]);"])] == [1, 0]
 
 
 def test_figures_for_files_are_not_shown(kernel: str) -> None:
-    """Nor do they change what is shown later; and a figure that fails leaves none behind, and the next one is shown."""
+    """Nor do they change what is shown later; and a figure that fails leaves none behind, and the
+    next one is shown."""
     cells = [
-        "results.report(tempfile.mktemp('.html'))", "import matplotlib.pyplot as plt\nplt.plot([1, 2]);",
-        "try:\n    rai.plotting.ratios(runs[0])\nexcept ValueError as error:\n    print(error)", "rai.plotting.distribution(runs);",
-    ]  # fmt: skip
+        "results.report(tempfile.mktemp('.html'))",
+        "import matplotlib.pyplot as plt\nplt.plot([1, 2]);",
+        "try:\n    rai.plotting.ratios(runs[0])\nexcept ValueError as error:\n    print(error)",
+        "rai.plotting.distribution(runs);",
+    ]
     shown = run(kernel, [SET_UP, *cells])
     assert [images(outputs) for outputs in shown] == [0, 0, 1, 0, 1]
     assert "nothing to compare" in printed(shown[3])
@@ -126,14 +143,23 @@ plt.close("all")
 
 
 def test_nothing_global_is_left_changed(kernel: str) -> None:
-    """Settings of matplotlib, NumPy, polars, warnings, signals, logs and the shell are after all that the package does what they were."""
+    """Settings of matplotlib, NumPy, polars, warnings, signals, logs and the shell are after all
+    that the package does what they were."""
     compare = "after = state()\nprint({name: [before[name], value] for name, value in after.items() if before[name] != value})"
-    change = ("import matplotlib, numpy, warnings\nmatplotlib.rcParams['font.size'] = 33\nnumpy.seterr(all='raise')\n"
-              "warnings.simplefilter('ignore')\nmatplotlib.interactive(False)")
-    first = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nbefore = state()"  # the user's backend is loaded, the package used not yet
+    change = (
+        "import matplotlib, numpy, warnings\nmatplotlib.rcParams['font.size'] = "
+        "33\nnumpy.seterr(all='raise')\n"
+        "warnings.simplefilter('ignore')\nmatplotlib.interactive(False)"
+    )
+    # the user's backend is loaded, the package used not yet
+    first = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nbefore = state()"
     changed = "after = state()\nprint([name for name in after if after[name] != before[name]])"
-    shown = run(kernel, [SET_UP, STATE, first, USE, changed, "before = state()", USE, compare, change, changed])
-    assert set(eval(printed(shown[4]))) <= {"warnings"}  # libraries, when they are loaded, add filters; the package does not
+    shown = run(
+        kernel,
+        [SET_UP, STATE, first, USE, changed, "before = state()", USE, compare, change, changed],
+    )
+    # libraries, when they are loaded, add filters; the package does not
+    assert set(eval(printed(shown[4]))) <= {"warnings"}
     assert printed(shown[-3]).strip() == "{}"
     # Negative control: what changes is seen to.
     assert {"rcParams", "interactive", "warnings", "errstate"} <= set(eval(printed(shown[-1])))
@@ -141,22 +167,34 @@ def test_nothing_global_is_left_changed(kernel: str) -> None:
 
 def test_studies_problems_and_arms_show_themselves(kernel: str) -> None:
     """As tables where the last line of a cell is one of them."""
-    shown = run(kernel, [SET_UP, "study", "rai.table_problem()", "rai.table_problem().arms", "results", "runs[0]"])
+    shown = run(
+        kernel,
+        [SET_UP, "study", "rai.table_problem()", "rai.table_problem().arms", "results", "runs[0]"],
+    )
     for outputs in shown[1:]:
         (output,) = outputs
         assert "<table>" in output["data"]["text/html"]
         assert "\n" not in output["data"]["text/plain"] or "Result(" in output["data"]["text/plain"]
 
 
-# What they show -------------------------------------------------------------------------------------
+# What they show
+# --------------------------------------------------------------------------------------------------
 
 LAWS = [
     (rai.Bernoulli([0.5]), "Bernoulli(1 arm, means [0.5])"),
-    (rai.Gaussian(np.linspace(0.0, 1.0, 1001)), "Gaussian(1,001 arms, means [0, 0.001, 0.002, 0.003, 0.004, 0.005, ...], sd 0.5)"),
-    (rai.Categorical([0, 0.5, 1], [[0.2, 0.3, 0.5], [0.6, 0.2, 0.2]]),
-     "Categorical(2 arms, means [0.65, 0.3], values [0, 0.5, 1], probabilities 2 x 3)"),
-    (rai.Recorded([[1, 0, 1, 1], [0, 0, 1, 0]]), "Recorded(2 arms, means [0.75, 0.25], rewards 2 x 4)"),
-]  # fmt: skip
+    (
+        rai.Gaussian(np.linspace(0.0, 1.0, 1001)),
+        "Gaussian(1,001 arms, means [0, 0.001, 0.002, 0.003, 0.004, 0.005, ...], sd 0.5)",
+    ),
+    (
+        rai.Categorical([0, 0.5, 1], [[0.2, 0.3, 0.5], [0.6, 0.2, 0.2]]),
+        "Categorical(2 arms, means [0.65, 0.3], values [0, 0.5, 1], probabilities 2 x 3)",
+    ),
+    (
+        rai.Recorded([[1, 0, 1, 1], [0, 0, 1, 0]]),
+        "Recorded(2 arms, means [0.75, 0.25], rewards 2 x 4)",
+    ),
+]
 
 
 @pytest.mark.parametrize(("arms", "words"), LAWS, ids=[type(arms).__name__ for arms, _ in LAWS])
@@ -185,8 +223,10 @@ def test_names_of_arms_are_text() -> None:
 def test_problems_in_a_line_and_as_a_table() -> None:
     """What is asked, the gap, and each arm's cluster and gap."""
     problem = rai.table_problem(task=2)
-    assert repr(problem) == ("Problem(Bernoulli(10 arms, means [0.85, 0.8, 0.65, 0.6, 0.4, 0.36, ...]), "
-                             "clusters=(3, 5, 2), required=(3, 0, 0))")
+    assert repr(problem) == (
+        "Problem(Bernoulli(10 arms, means [0.85, 0.8, 0.65, 0.6, 0.4, 0.36, ...]), "
+        "clusters=(3, 5, 2), required=(3, 0, 0))"
+    )
     shown = problem._repr_html_()
     assert "bottleneck gap 0.05" in shown
     assert shown.count("3 of 3") == 3
@@ -198,18 +238,27 @@ def test_problems_in_a_line_and_as_a_table() -> None:
 
 
 def test_studies_in_a_line_and_as_a_table() -> None:
-    """A row an instance; names escaped; of many instances the first 50; whether the grid is whole."""
+    """A row an instance; names escaped; of many instances the first 50; whether the grid is
+    whole."""
     problems = {"<a>": rai.table_problem(1), "b": rai.table_problem(2)}
     study = rai.Study.grid(problems, [rai.Vanilla(), rai.LUCB()], [0.1, 0.01], replications=7)
-    assert repr(study) == "Study(8 tasks: 2 instances x 2 algorithms x 2 deltas; 7 replications each)"
+    assert (
+        repr(study) == "Study(8 tasks: 2 instances x 2 algorithms x 2 deltas; 7 replications each)"
+    )
     shown = study._repr_html_()
     assert shown.count("<tr>") == 3
     assert "&lt;a&gt;" in shown
     assert "Vanilla(merging=True), LUCB(as_printed=False)" in shown
     part = rai.Study(study.tasks[:3], precision=0.05)
-    assert repr(part) == ("Study(3 tasks: 1 instance, 2 algorithms, 2 deltas; to a precision of 5 % of the mean, "
-                          "at most 100,000,000 replications each)")
-    many = rai.Study.grid({f"i{k}": rai.best_arm(rai.Bernoulli([0.9, k / 200])) for k in range(120)}, [rai.Vanilla()], [0.1])
+    assert repr(part) == (
+        "Study(3 tasks: 1 instance, 2 algorithms, 2 deltas; to a precision of 5 % of the mean, "
+        "at most 100,000,000 replications each)"
+    )
+    many = rai.Study.grid(
+        {f"i{k}": rai.best_arm(rai.Bernoulli([0.9, k / 200])) for k in range(120)},
+        [rai.Vanilla()],
+        [0.1],
+    )
     assert "... and 70 more instances" in many._repr_html_()
     assert many._repr_html_().count("<tr>") == 51
     assert len(repr(many)) < 120

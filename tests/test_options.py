@@ -1,4 +1,5 @@
-"""Options of algorithms, one of each kind: through the constructor, text, simulations, studies and files."""
+"""Options of algorithms, one of each kind: through the constructor, text, simulations, studies and
+files."""
 
 import json
 from collections.abc import Iterator
@@ -49,19 +50,32 @@ class Race(Algorithm):
 
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Write them."""
-        block.pulls[:] = self.rounds * (2 if self.greedy else 1) + len(self.note) + (self.limit or 0)
+        block.pulls[:] = (
+            self.rounds * (2 if self.greedy else 1) + len(self.note) + (self.limit or 0)
+        )
         block.rounds[:] = 1
         block.finished[:] = block.correct[:] = True
-        block.representatives[:] = np.flatnonzero(setting.cluster_of == 0)[: block.representatives.shape[1]]
+        block.representatives[:] = np.flatnonzero(setting.cluster_of == 0)[
+            : block.representatives.shape[1]
+        ]
 
 
-FULL = Race(0.25, 5, True, "a, \"b\"=:ü", "slow", 12, 0.5)
-FULL_TEXT = 'race:width=0.25,rounds=5,greedy=true,note="a, \\"b\\"=:\\u00fc",mode=slow,limit=12,share=0.5'
+FULL = Race(0.25, 5, True, 'a, "b"=:ü', "slow", 12, 0.5)
+FULL_TEXT = (
+    'race:width=0.25,rounds=5,greedy=true,note="a, \\"b\\"=:\\u00fc",mode=slow,limit=12,share=0.5'
+)
 #: Each differs from the first in one option.
 VARIANTS = [
-    Race(0.25), Race(0.5), Race(0.25, 4), Race(0.25, greedy=True), Race(0.25, note="x"), Race(0.25, mode=7), Race(0.25, limit=0),
-    Race(0.25, share=1e-300), FULL,
-]  # fmt: skip
+    Race(0.25),
+    Race(0.5),
+    Race(0.25, 4),
+    Race(0.25, greedy=True),
+    Race(0.25, note="x"),
+    Race(0.25, mode=7),
+    Race(0.25, limit=0),
+    Race(0.25, share=1e-300),
+    FULL,
+]
 PAIR = rai.Problem(rai.Bernoulli([0.75, 0.25]), (1, 1), (1, 0))
 
 
@@ -81,10 +95,24 @@ def test_values_become_plain_ones_and_equal_ones_are_one_experiment() -> None:
     given_: Any = Race
     race = given_(np.float32(0.25), np.int64(5), True, np.str_("x"), np.int8(7), np.uint8(3), 1)
     assert race == Race(0.25, 5, True, "x", 7, 3, 1.0)
-    assert [type(getattr(race, f.name)) for f in fields(race)] == [float, int, bool, str, int, int, float]
+    assert [type(getattr(race, f.name)) for f in fields(race)] == [
+        float,
+        int,
+        bool,
+        str,
+        int,
+        int,
+        float,
+    ]
     assert repr(given_(-0.0)) == repr(Race(0.0))
-    assert rai.simulate(PAIR, given_(1), replications=2, seed=0) == rai.simulate(PAIR, Race(1.0), replications=2, seed=0)
-    assert FULL.label == "Race(width=0.25, rounds=5, greedy=True, note='a, \"b\"=:ü', mode='slow', limit=12, share=0.5)"
+    assert rai.simulate(PAIR, given_(1), replications=2, seed=0) == rai.simulate(
+        PAIR, Race(1.0), replications=2, seed=0
+    )
+    assert (
+        FULL.label
+        == "Race(width=0.25, rounds=5, greedy=True, note='a, \"b\"=:ü', mode='slow', limit=12, "
+        "share=0.5)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -97,11 +125,19 @@ def test_values_become_plain_ones_and_equal_ones_are_one_experiment() -> None:
         ({"width": 10**400}, ValueError, "Race: width is inf; give a finite number"),
         ({"rounds": 2.0}, TypeError, "Race: rounds must be an integer; got 2.0; write 2"),
         ({"rounds": True}, TypeError, "Race: rounds must be an integer; got True"),
-        ({"rounds": 2**63}, ValueError, "Race: rounds is 9223372036854775808; give an integer of 64 bits: from -2^63 to 2^63 - 1"),
+        (
+            {"rounds": 2**63},
+            ValueError,
+            "Race: rounds is 9223372036854775808; give an integer of 64 bits: from -2^63 to 2^63 - 1",
+        ),
         ({"greedy": 1}, TypeError, "Race: greedy must be True or False; got 1"),
         ({"greedy": np.True_}, TypeError, "Race: greedy must be True or False; got np.True_"),
         ({"note": 3}, TypeError, "Race: note must be a text; got 3"),
-        ({"note": "\ud800"}, ValueError, "Race: note is '\\ud800'; give a text without half of a surrogate pair"),
+        (
+            {"note": "\ud800"},
+            ValueError,
+            "Race: note is '\\ud800'; give a text without half of a surrogate pair",
+        ),
         ({"mode": "medium"}, ValueError, "Race: mode must be 'fast', 'slow' or 7; got 'medium'"),
         ({"mode": 7.0}, TypeError, "Race: mode must be 'fast', 'slow' or 7; got 7.0"),
         ({"mode": True}, TypeError, "Race: mode must be 'fast', 'slow' or 7; got True"),
@@ -130,16 +166,27 @@ def test_annotations_that_are_no_options_are_refused() -> None:
         name: str = "x"
 
     del ALGORITHMS["listed"], ALGORITHMS["named"]
-    with pytest.raises(TypeError, match=r"Listed: option weights is annotated as .*list\[float\].*; annotate it as bool, int, float"):
+    with pytest.raises(
+        TypeError,
+        match=r"Listed: option weights is annotated as .*list\[float\].*; annotate it as bool, "
+        r"int, float",
+    ):
         Listed(0.5)
-    with pytest.raises(TypeError, match="Named: option name has the name under which studies keep the algorithm's own; rename it"):
+    with pytest.raises(
+        TypeError,
+        match="Named: option name has the name under which studies keep the algorithm's own; "
+        "rename it",
+    ):
         Named(0.5)
 
 
 @pytest.mark.parametrize("race", VARIANTS, ids=repr)
 def test_text_and_json_make_the_same_algorithm(race: Race) -> None:
     """To the bit, and with the types."""
-    for again in (algorithm_from_text(algorithm_to_text(race)), algorithm_from_json(algorithm_to_json(race))):
+    for again in (
+        algorithm_from_text(algorithm_to_text(race)),
+        algorithm_from_json(algorithm_to_json(race)),
+    ):
         assert (again, repr(again)) == (race, repr(race))
 
 
@@ -193,17 +240,36 @@ def test_a_value_of_several_kinds_keeps_its_kind(value: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("race", "race: width is missing; write race:width=...,rounds=3,greedy=false,note=none,mode=fast,limit=none,share=none"),
+        (
+            "race",
+            "race: width is missing; write "
+            "race:width=...,rounds=3,greedy=false,note=none,mode=fast,limit=none,share=none",
+        ),
         ("race:width=wide", "race:width=wide: width is 'wide'; give a finite number"),
         ("race:width=inf", "race:width=inf: width is inf; give a finite number"),
         ("race:width=1,rounds=2.5", "race:width=1,rounds=2.5: rounds is '2.5'; give an integer"),
         ("race:width=1,rounds=0", "race:width=1,rounds=0: Race: rounds is 0; give at least 1"),
-        ("race:width=1,mode=medium", "race:width=1,mode=medium: mode is 'medium'; give fast, slow or 7"),
-        ("race:width=1,limit=all", "race:width=1,limit=all: limit is 'all'; give an integer or none"),
-        ("race:width=1,width=2", "race:width=1,width=2: width is given twice; leave one of them out"),
-        ('race:width=1,note="a', 'race:width=1,note="a: note is \'"a\'; give a text'),
-        ("race:width=1,speed=2", "race:width=1,speed=2: there is no option 'speed'; write race:width=...,rounds=3"),
-        ("race:width=1,greedy", "race:width=1,greedy: greedy has no value; write race:width=...,rounds=3"),
+        (
+            "race:width=1,mode=medium",
+            "race:width=1,mode=medium: mode is 'medium'; give fast, slow or 7",
+        ),
+        (
+            "race:width=1,limit=all",
+            "race:width=1,limit=all: limit is 'all'; give an integer or none",
+        ),
+        (
+            "race:width=1,width=2",
+            "race:width=1,width=2: width is given twice; leave one of them out",
+        ),
+        ('race:width=1,note="a', "race:width=1,note=\"a: note is '\"a'; give a text"),
+        (
+            "race:width=1,speed=2",
+            "race:width=1,speed=2: there is no option 'speed'; write race:width=...,rounds=3",
+        ),
+        (
+            "race:width=1,greedy",
+            "race:width=1,greedy: greedy has no value; write race:width=...,rounds=3",
+        ),
     ],
 )
 def test_texts_that_are_refused(capsys: Capture, text: str, message: str) -> None:
@@ -211,7 +277,9 @@ def test_texts_that_are_refused(capsys: Capture, text: str, message: str) -> Non
     with pytest.raises(BadInput) as caught:
         algorithm_from_text(text)
     assert str(caught.value).startswith(message)
-    assert refused(capsys, f"run --algorithm '{text}'").startswith(f"rai-sim: --algorithm {message}")
+    assert refused(capsys, f"run --algorithm '{text}'").startswith(
+        f"rai-sim: --algorithm {message}"
+    )
 
 
 def test_spellings() -> None:
@@ -220,7 +288,9 @@ def test_spellings() -> None:
     assert algorithm_from_text(text) == Race(0.5, 1000, True, "A b", "slow")
     assert algorithm_from_text(FULL_TEXT) == FULL
     assert algorithm_to_text(FULL) == FULL_TEXT
-    assert describe_algorithms("race").startswith("race:width=...,rounds=3,greedy=false,note=none,mode=fast,limit=none,share=none")
+    assert describe_algorithms("race").startswith(
+        "race:width=...,rounds=3,greedy=false,note=none,mode=fast,limit=none,share=none"
+    )
 
 
 def test_a_study_runs_reopens_and_resumes(tmp_path: Path) -> None:
@@ -245,30 +315,59 @@ def test_a_study_runs_reopens_and_resumes(tmp_path: Path) -> None:
 def test_files_and_the_command_line_take_them(tmp_path: Path, capsys: Capture) -> None:
     """The same tasks as from Python; run repeats itself by its own words."""
     file = tmp_path / "race.toml"
-    lines = [f"algorithms = {json.dumps(list(map(algorithm_to_text, VARIANTS)))}", "delta = 0.1", "replications = 4"]
-    file.write_text("\n".join([*lines, '[[instances]]\nname = "pair"\nmeans = [0.75, 0.25]\nclusters = [1, 1]\nrequired = [1, 0]\n']))
+    lines = [
+        f"algorithms = {json.dumps(list(map(algorithm_to_text, VARIANTS)))}",
+        "delta = 0.1",
+        "replications = 4",
+    ]
+    file.write_text(
+        "\n".join(
+            [
+                *lines,
+                '[[instances]]\nname = "pair"\nmeans = [0.75, 0.25]\nclusters = [1, 1]\nrequired '
+                "= [1, 0]\n",
+            ]
+        )
+    )
     wanted = rai.Study.grid({"pair": PAIR}, VARIANTS, [0.1], replications=4)
-    assert [task.key for task in rai.Study.from_toml(file).tasks] == [task.key for task in wanted.tasks]
+    assert [task.key for task in rai.Study.from_toml(file).tasks] == [
+        task.key for task in wanted.tasks
+    ]
     printed(capsys, f"study '{file}' --no-progress")
-    assert wanted.results(tmp_path / "race.study").progress() == (4 * len(VARIANTS), 4 * len(VARIANTS))
+    assert wanted.results(tmp_path / "race.study").progress() == (
+        4 * len(VARIANTS),
+        4 * len(VARIANTS),
+    )
     words = "run --means 0.75,0.25 --clusters 1,1 --required 1,0 --delta 0.1 --replications 4 --algorithm"
     found = document(capsys, f"{words} '{FULL_TEXT}'")
     assert found["runs"][0]["algorithm"] == FULL.label
     again = document(capsys, found["rerun"].removeprefix("rai-sim "))
-    assert [run["experiment"] for run in again["runs"]] == [run["experiment"] for run in found["runs"]]
+    assert [run["experiment"] for run in again["runs"]] == [
+        run["experiment"] for run in found["runs"]
+    ]
     file.write_text(file.read_text().replace("rounds=4", "rounds=4.5"))
-    with pytest.raises(StudyFileError, match=r"algorithms\[2\] = 'race:width=0.25,rounds=4.5.*: rounds is '4.5'; give an integer"):
+    with pytest.raises(
+        StudyFileError,
+        match=r"algorithms\[2\] = 'race:width=0.25,rounds=4.5.*: rounds is '4.5'; give an integer",
+    ):
         rai.Study.from_toml(file)
 
 
 def test_a_study_of_an_algorithm_that_is_not_imported(tmp_path: Path) -> None:
-    """It opens with stand-ins that keep label and identity; other options than the class has now are told of."""
+    """It opens with stand-ins that keep label and identity; other options than the class has now
+    are told of."""
     study = rai.Study.grid({"pair": PAIR}, [FULL], [0.1], replications=4)
     study.run(tmp_path)
     del ALGORITHMS["race"]
     try:
-        with pytest.warns(rai.StoreWarning, match="algorithm race is not known here: import test_options.Race before the store is opened"):
+        with pytest.warns(
+            rai.StoreWarning,
+            match="algorithm race is not known here: import test_options.Race before the store is "
+            "opened",
+        ):
             opened = rai.open_study(tmp_path)
-        assert [(task.key, task.experiment.algorithm.label) for task in opened.tasks] == [(study.tasks[0].key, FULL.label)]
+        assert [(task.key, task.experiment.algorithm.label) for task in opened.tasks] == [
+            (study.tasks[0].key, FULL.label)
+        ]
     finally:
         ALGORITHMS["race"] = Race

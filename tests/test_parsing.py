@@ -1,4 +1,5 @@
-"""Numbers and arrays from text: what they mean, and refusals that leave the option's name to the caller."""
+"""Numbers and arrays from text: what they mean, and refusals that leave the option's name to the
+caller."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ from rai_sim.support import parsing
 from rai_sim.support.errors import BadInput
 
 
-@given(st.lists(st.lists(st.floats(allow_nan=False), min_size=2, max_size=2), min_size=1, max_size=4))
+@given(
+    st.lists(st.lists(st.floats(allow_nan=False), min_size=2, max_size=2), min_size=1, max_size=4)
+)
 def test_tables_survive_the_way_through_text(table: list[list[float]]) -> None:
     """To the bit, and with both dimensions."""
     text = ";".join(",".join(map(repr, row)) for row in table) + ";"
@@ -32,18 +35,55 @@ def test_integers_are_exact(number: int) -> None:
     [
         (parsing.whole_number, "1.5", "'1.5' is not an integer; give one such as 1000"),
         (parsing.real_number, "x", "'x' is not a number; give one such as 0.01"),
-        (parsing.parse_scalar, "wide", "wide holds 'wide', which is not a number; give one number such as 0.5"),
-        (parsing.parse_scalar, "0_9", "0_9 holds '0_9', which is not a number; give one number such as 0.5"),
-        (parsing.parse_array, " ", "' ' is empty; give numbers: separate numbers by commas, rows by semicolons, or write @FILE"),
+        (
+            parsing.parse_scalar,
+            "wide",
+            "wide holds 'wide', which is not a number; give one number such as 0.5",
+        ),
+        (
+            parsing.parse_scalar,
+            "0_9",
+            "0_9 holds '0_9', which is not a number; give one number such as 0.5",
+        ),
+        (
+            parsing.parse_array,
+            " ",
+            "' ' is empty; give numbers: separate numbers by commas, rows by semicolons, or write @FILE",
+        ),
         (parsing.parse_array, "1,2;3", "1,2;3 has rows of 2, 1 numbers; give every row as many"),
-        (parsing.parse_array, "means.txt", "means.txt holds 'means.txt', which is not a number; write @means.txt to have that file read"),
-        (parsing.parse_array, "@none.txt", "none.txt cannot be read: No such file or directory; give a text file with one number a line"),
-        (parsing.parse_array, "bad.npy", "bad.npy cannot be used: it holds values of type <U1, which are no real numbers; give a text"),
-        (parsing.parse_integers, "1,2.5", "1,2.5 holds 2.5; give integers separated by commas, one a cluster"),
-        (parsing.parse_integers, "1,2;3,4", "1,2;3,4 is a table of shape (2, 2); give one row of integers, one a cluster"),
+        (
+            parsing.parse_array,
+            "means.txt",
+            "means.txt holds 'means.txt', which is not a number; write @means.txt to have that "
+            "file read",
+        ),
+        (
+            parsing.parse_array,
+            "@none.txt",
+            "none.txt cannot be read: No such file or directory; give a text file with one number "
+            "a line",
+        ),
+        (
+            parsing.parse_array,
+            "bad.npy",
+            "bad.npy cannot be used: it holds values of type <U1, which are no real numbers; give "
+            "a text",
+        ),
+        (
+            parsing.parse_integers,
+            "1,2.5",
+            "1,2.5 holds 2.5; give integers separated by commas, one a cluster",
+        ),
+        (
+            parsing.parse_integers,
+            "1,2;3,4",
+            "1,2;3,4 is a table of shape (2, 2); give one row of integers, one a cluster",
+        ),
     ],
 )
-def test_refusals_begin_with_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parse: Any, text: str, message: str) -> None:
+def test_refusals_begin_with_the_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parse: Any, text: str, message: str
+) -> None:
     """What is wrong with it and the remedy follow; no option is named, for none is known here."""
     monkeypatch.chdir(tmp_path)
     Path("means.txt").write_text("0.5\n")

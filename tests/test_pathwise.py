@@ -1,5 +1,5 @@
-"""Kernels against literal loops on the same rewards, path by path (see `pathwise`), at sizes of the suite; millions are run by
-scripts/verify.py.
+"""Kernels against literal loops on the same rewards, path by path (see `pathwise`), at sizes of the
+suite; millions are run by scripts/verify.py.
 
 No false alarms but those of `skip_error`: 1e-12 a replication.
 """
@@ -17,13 +17,29 @@ from literal import compiled
 from mutants import LOOK_AHEAD, STALE_SLOPE, Trial, pathwise_findings_of_mutant
 from numpy.typing import NDArray
 from pathwise import Task, decisions_use_used_rewards, draw_tasks, misses, two_arms
-from replay import Instance, butterscotch_length, draw_instance, lucb_length, opening_order, run_twin, vanilla_length
+from replay import (
+    Instance,
+    butterscotch_length,
+    draw_instance,
+    lucb_length,
+    opening_order,
+    run_twin,
+    vanilla_length,
+)
 
 from rai_sim import LUCB, Butterscotch, Vanilla
 from rai_sim.algorithms.base import Algorithm
 
 #: Two arms under words, where most rounds of a run are; middle, gap, delta.
-PAIRS = [(0.5, 0.14, 0.1), (0.5, 0.25, 0.01), (0.5, 0.4, 0.3), (0.8, 0.2, 0.1), (0.12, 0.2, 0.1), (0.5, 0.14, 0.01), (0.7, 0.3, 0.01)]
+PAIRS = [
+    (0.5, 0.14, 0.1),
+    (0.5, 0.25, 0.01),
+    (0.5, 0.4, 0.3),
+    (0.8, 0.2, 0.1),
+    (0.12, 0.2, 0.1),
+    (0.5, 0.14, 0.01),
+    (0.7, 0.3, 0.01),
+]
 LAWS = ("words", "bits", "levels", "reals")
 #: A ranking, by sums alone.
 FOUR = Task("reals", (0.8, 0.6, 0.3, 0.0), (1, 2, 1), (1, 1, 1), 0.1)
@@ -31,41 +47,83 @@ FOUR = Task("reals", (0.8, 0.6, 0.3, 0.0), (1, 2, 1), (1, 1, 1), 0.1)
 
 def two_arm_tasks() -> list[Task]:
     """Return ten tasks."""
-    return [*(two_arms("words", *pair) for pair in PAIRS), *(two_arms(kind, 0.5, 0.25, 0.1) for kind in LAWS[1:])]
+    return [
+        *(two_arms("words", *pair) for pair in PAIRS),
+        *(two_arms(kind, 0.5, 0.25, 0.1) for kind in LAWS[1:]),
+    ]
 
 
 def tasks_of_many() -> list[Task]:
     """Return twenty tasks of 3 to 12 arms, half of them by words, and two of dozens."""
-    some = draw_tasks(1, 10, ("words",), (3, 12), (0.12, 0.4)) + draw_tasks(2, 8, LAWS[1:], (3, 12), (0.2, 0.5))
+    some = draw_tasks(1, 10, ("words",), (3, 12), (0.12, 0.4)) + draw_tasks(
+        2, 8, LAWS[1:], (3, 12), (0.2, 0.5)
+    )
     return some + draw_tasks(3, 2, ("words",), (30, 100), (0.2, 0.4))
 
 
 @compiled
-def recorded(law: NDArray[np.float64], key: np.uint64, window: NDArray[np.uint64], arm: int, j: int) -> float:
-    """Return a reward of a recorded matrix, for literal loops; NaN beyond it, which settles nobody."""
+def recorded(
+    law: NDArray[np.float64], key: np.uint64, window: NDArray[np.uint64], arm: int, j: int
+) -> float:
+    """Return a reward of a recorded matrix, for literal loops; NaN beyond it, which settles
+    nobody."""
     return law[arm, j] if j < law.shape[1] else np.nan
 
 
 @compiled
 def replay(
-    rewards: NDArray[np.float64], rule: int, flag: bool, sizes: NDArray[np.int64], required: NDArray[np.int64], delta: float, cap: int,
-    room: literal.Room, out: literal.Outcome,
-) -> None:  # fmt: skip
+    rewards: NDArray[np.float64],
+    rule: int,
+    flag: bool,
+    sizes: NDArray[np.int64],
+    required: NDArray[np.int64],
+    delta: float,
+    cap: int,
+    room: literal.Room,
+    out: literal.Outcome,
+) -> None:
     """Replay a recording through a compiled literal loop."""
     if rule == 2:
-        literal.lucb(recorded, rewards, np.uint64(0), flag, sizes, required, delta, 1.0, cap, room, out, 0)
+        literal.lucb(
+            recorded, rewards, np.uint64(0), flag, sizes, required, delta, 1.0, cap, room, out, 0
+        )
     else:
-        literal.round_robin(recorded, rewards, np.uint64(0), rule, flag, sizes, required, delta, 1.0, cap, room, out, 0)
+        literal.round_robin(
+            recorded,
+            rewards,
+            np.uint64(0),
+            rule,
+            flag,
+            sizes,
+            required,
+            delta,
+            1.0,
+            cap,
+            room,
+            out,
+            0,
+        )
 
 
 @pytest.mark.parametrize(
-    "algorithm", [Vanilla(), Vanilla(merging=False), Butterscotch(), Butterscotch(merging=False), LUCB(), LUCB(as_printed=True)], ids=str
+    "algorithm",
+    [
+        Vanilla(),
+        Vanilla(merging=False),
+        Butterscotch(),
+        Butterscotch(merging=False),
+        LUCB(),
+        LUCB(as_printed=True),
+    ],
+    ids=str,
 )
 def test_the_compiled_loops_are_the_plain_ones(algorithm: Algorithm) -> None:
     """On 150 recordings, some capped, everything that the plain twin says."""
     lengths: dict[Any, Any] = {
-        Vanilla: (vanilla_length, (0.2, 0.8)), Butterscotch: (butterscotch_length, (0.08, 0.3)), LUCB: (lucb_length, (0.25, 0.8)),
-    }  # fmt: skip
+        Vanilla: (vanilla_length, (0.2, 0.8)),
+        Butterscotch: (butterscotch_length, (0.08, 0.3)),
+        LUCB: (lucb_length, (0.25, 0.8)),
+    }
     rng, compared = np.random.default_rng(8), 0
     for _ in range(400):
         instance = draw_instance(rng, *lengths[type(algorithm)], kinds=("bernoulli", "eighths"))
@@ -74,8 +132,20 @@ def test_the_compiled_loops_are_the_plain_ones(algorithm: Algorithm) -> None:
             continue
         out = outcome_of(algorithm, instance)
         named = tuple(out.representatives[0].tolist()) if out.finished[0] else ()
-        mine = (int(out.pulls[0]), int(out.rounds[0]), named, tuple(out.settled[0, 0].tolist()), bool(out.finished[0]))
-        assert mine == (plain.pulls, plain.rounds, plain.representatives, plain.settled, plain.finished)
+        mine = (
+            int(out.pulls[0]),
+            int(out.rounds[0]),
+            named,
+            tuple(out.settled[0, 0].tolist()),
+            bool(out.finished[0]),
+        )
+        assert mine == (
+            plain.pulls,
+            plain.rounds,
+            plain.representatives,
+            plain.settled,
+            plain.finished,
+        )
         assert out.arm_pulls.sum() == plain.pulls
         compared += 1
         if compared == 150:
@@ -90,13 +160,25 @@ def outcome_of(algorithm: Algorithm, instance: Instance) -> literal.Outcome:
     room.order[:] = opening_order(instance)
     cap = -1 if instance.max_pulls is None else instance.max_pulls
     sizes, required = np.array(instance.clusters, np.int64), np.array(instance.required, np.int64)
-    replay(np.ascontiguousarray(instance.rewards), *pathwise.rule_of(algorithm), sizes, required, instance.delta, cap, room, out)
+    replay(
+        np.ascontiguousarray(instance.rewards),
+        *pathwise.rule_of(algorithm),
+        sizes,
+        required,
+        instance.delta,
+        cap,
+        room,
+        out,
+    )
     return out
 
 
 def total(algorithm: Algorithm, tasks: list[Task], each: int, **options: Any) -> pathwise.Misses:
     """Run tasks one after another."""
-    return sum((misses(algorithm, task, 11, each, **options) for task in tasks), start=pathwise.Misses(0, (), 0))
+    return sum(
+        (misses(algorithm, task, 11, each, **options) for task in tasks),
+        start=pathwise.Misses(0, (), 0),
+    )
 
 
 def test_vanilla_with_two_arms() -> None:
@@ -107,27 +189,38 @@ def test_vanilla_with_two_arms() -> None:
 def test_vanilla_with_more_arms() -> None:
     """40,000 replications of twenty tasks, with and without merging."""
     tasks = tasks_of_many()
-    found = total(Vanilla(), tasks[:18], 2_000) + total(Vanilla(merging=False), tasks[:9], 400) + total(Vanilla(), tasks[18:], 200)
+    found = (
+        total(Vanilla(), tasks[:18], 2_000)
+        + total(Vanilla(merging=False), tasks[:9], 400)
+        + total(Vanilla(), tasks[18:], 200)
+    )
     assert found == pathwise.Misses(40_000, (), 0)
 
 
 def test_vanilla_by_sure_skips() -> None:
     """skip_error = 0, 6,000 replications."""
-    assert total(Vanilla(), two_arm_tasks()[:3], 2_000, skip_error=0.0) == pathwise.Misses(6_000, (), 0)
+    assert total(Vanilla(), two_arm_tasks()[:3], 2_000, skip_error=0.0) == pathwise.Misses(
+        6_000, (), 0
+    )
 
 
 def test_lucb() -> None:
-    """20,000 replications of twenty-six tasks: in step, by lanes, by challenges, in corridors, round by round; 600 more as printed."""
+    """20,000 replications of twenty-six tasks: in step, by lanes, by challenges, in corridors,
+    round by round; 600 more as printed."""
     tasks = two_arm_tasks() + tasks_of_many()[:16]
     found = total(LUCB(), tasks[:10], 1_000) + total(LUCB(), tasks[10:], 625)
     assert found == pathwise.Misses(20_000, (), 0)
     # As printed, a run may never end.
-    assert total(LUCB(as_printed=True), tasks[10:16], 100, max_pulls=100_000) == pathwise.Misses(600, (), 0)
+    assert total(LUCB(as_printed=True), tasks[10:16], 100, max_pulls=100_000) == pathwise.Misses(
+        600, (), 0
+    )
 
 
 def test_lucb_with_a_view() -> None:
     """150 and 300 arms, of which a view holds the few that matter: 6 replications."""
-    assert total(LUCB(), draw_tasks(5, 3, ("words", "bits"), (150, 300), (0.4, 0.6)), 2) == pathwise.Misses(6, (), 0)
+    assert total(
+        LUCB(), draw_tasks(5, 3, ("words", "bits"), (150, 300), (0.4, 0.6)), 2
+    ) == pathwise.Misses(6, (), 0)
 
 
 def test_arms_pulls() -> None:
@@ -139,7 +232,8 @@ def test_arms_pulls() -> None:
 
 @pytest.mark.parametrize("algorithm", [Vanilla(), LUCB(), LUCB(as_printed=True)], ids=str)
 def test_caps(algorithm: Algorithm) -> None:
-    """Caps on pulls of some tens to thousands, which many runs reach in the middle of words, jumps and corridors: 2,400 replications."""
+    """Caps on pulls of some tens to thousands, which many runs reach in the middle of words, jumps
+    and corridors: 2,400 replications."""
     found = pathwise.Misses(0, (), 0)
     for task in [*two_arm_tasks()[:6], *two_arm_tasks()[7:], *tasks_of_many()[:3]]:
         for cap in (37, 800, 2_501, 6_000):
@@ -148,10 +242,11 @@ def test_caps(algorithm: Algorithm) -> None:
 
 
 def test_certificates_hold_where_little_is_asked_of_them() -> None:
-    """skip_error = 0.9: the bounds' true rate of misses is far below, and half of the variance proxy shows.
+    """skip_error = 0.9: the bounds' true rate of misses is far below, and half of the variance
+    proxy shows.
 
-    Of 9,000 replications of Vanilla at most 5 are missed, of 3,000 with half the proxy more than 10; likewise LUCB, whose corridors take
-    over where there are no words, with a third of it.
+    Of 9,000 replications of Vanilla at most 5 are missed, of 3,000 with half the proxy more than
+    10; likewise LUCB, whose corridors take over where there are no words, with a third of it.
     """
     tasks = [two_arms("bits", 0.5, 0.14, 0.1), two_arms("reals", 0.5, 0.14, 0.1), FOUR]
     assert total(Vanilla(), tasks, 3_000, skip_error=0.9).number <= 5
@@ -162,8 +257,11 @@ def test_certificates_hold_where_little_is_asked_of_them() -> None:
 
 
 def test_means_so_large_that_they_round() -> None:
-    """LUCB in step with means of 1e10, of which a double keeps 2e-6: 1,500 replications, one of which a threshold without that missed."""
-    assert misses(LUCB(), Task("reals", (1e10 + 0.25, 1e10), (1, 1), (1, 0), 0.1), 98, 1_500) == pathwise.Misses(1_500, (), 0)
+    """LUCB in step with means of 1e10, of which a double keeps 2e-6: 1,500 replications, one of
+    which a threshold without that missed."""
+    assert misses(
+        LUCB(), Task("reals", (1e10 + 0.25, 1e10), (1, 1), (1, 0), 0.1), 98, 1_500
+    ) == pathwise.Misses(1_500, (), 0)
 
 
 def test_butterscotch() -> None:
@@ -172,14 +270,16 @@ def test_butterscotch() -> None:
 
 
 def test_over_confident_certificates_are_seen() -> None:
-    """Negative control: a thirtieth of the variance proxy, in 2,000 replications each of Vanilla with two arms and more."""
+    """Negative control: a thirtieth of the variance proxy, in 2,000 replications each of Vanilla
+    with two arms and more."""
     for task in (two_arm_tasks()[0], FOUR):
         assert misses(Vanilla(), task, 11, 2_000, proxy_over=30.0).number > 10
 
 
 @pytest.mark.parametrize("algorithm", [Vanilla(), LUCB()], ids=str)
 def test_no_decision_hangs_on_rewards_that_are_thrown_away(algorithm: Algorithm) -> None:
-    """400 replications each: rewards not used, drawn anew, change neither the outcome nor the course of the draws."""
+    """400 replications each: rewards not used, drawn anew, change neither the outcome nor the
+    course of the draws."""
     thrown_away = 0
     for task in [*two_arm_tasks()[:4], *tasks_of_many()[:6]]:
         found, anew = decisions_use_used_rewards(algorithm, task, 11, 0, 40)
@@ -189,11 +289,18 @@ def test_no_decision_hangs_on_rewards_that_are_thrown_away(algorithm: Algorithm)
 
 
 def test_planted_faults_are_seen(tmp_path: Path) -> None:
-    """Negative controls: the chord's slope kept from W itself on, which misses events a few times in 100,000 runs; a look ahead at a
-    reward that is then thrown away, which changes nothing on a fixed stack.
+    """Negative controls: the chord's slope kept from W itself on, which misses events a few times
+    in 100,000 runs; a look ahead at a reward that is then thrown away, which changes nothing on a
+    fixed stack.
     """
-    pairs = [two_arms("words", middle, 0.14, delta) for middle in (0.8, 0.5) for delta in (0.3, 0.1, 0.01)]
+    pairs = [
+        two_arms("words", middle, 0.14, delta)
+        for middle in (0.8, 0.5)
+        for delta in (0.3, 0.1, 0.01)
+    ]
     trials: list[Trial] = [(Vanilla(), pair, seed, 60_000, {}) for seed, pair in enumerate(pairs)]
-    missed, hung = pathwise_findings_of_mutant(tmp_path, [STALE_SLOPE, LOOK_AHEAD], trials, reuse=True)
+    missed, hung = pathwise_findings_of_mutant(
+        tmp_path, [STALE_SLOPE, LOOK_AHEAD], trials, reuse=True
+    )
     assert sum(missed) >= 1
     assert hung >= 5

@@ -1,6 +1,8 @@
-"""Figures: what is drawn is what was found, the pictures are the stored ones, and everybody can read them.
+"""Figures: what is drawn is what was found, the pictures are the stored ones, and everybody can
+read them.
 
-Stored pictures are renewed by: pytest -n 0 tests/test_plotting.py --mpl-generate-path=tests/baseline. Look at each before keeping it.
+Stored pictures are renewed by: pytest -n 0 tests/test_plotting.py
+--mpl-generate-path=tests/baseline. Look at each before keeping it.
 """
 
 import math
@@ -63,7 +65,10 @@ def headless() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def runs() -> list[rai.Result]:
     """Four variants on one problem."""
-    return [rai.simulate(rai.table_problem(task=2), algorithm, replications=300, seed=0) for algorithm in ALGORITHMS]
+    return [
+        rai.simulate(rai.table_problem(task=2), algorithm, replications=300, seed=0)
+        for algorithm in ALGORITHMS
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +84,11 @@ def part(study: StudyResults, instance: str, *deltas: float) -> StudyResults:
     """Return some tasks' results."""
     some = StudyResults(study._data, study.study)
     wanted = deltas or (0.1, 0.03, 0.01)
-    some.tasks = tuple(task for task in study.tasks if task.instance.startswith(instance) and task.experiment.delta in wanted)
+    some.tasks = tuple(
+        task
+        for task in study.tasks
+        if task.instance.startswith(instance) and task.experiment.delta in wanted
+    )
     return some
 
 
@@ -93,7 +102,9 @@ def figure_of(ax: Axes) -> Figure:
 def legend_of(ax: Axes) -> list[str]:
     """Return the texts of the legend, wherever it stands."""
     legends = [*figure_of(ax).legends, *([ax.get_legend()] if ax.get_legend() else [])]
-    return [text.get_text() for legend in legends if legend is not None for text in legend.get_texts()]
+    return [
+        text.get_text() for legend in legends if legend is not None for text in legend.get_texts()
+    ]
 
 
 def band(ax: Axes, number: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -104,7 +115,8 @@ def band(ax: Axes, number: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, A
     return corners[:, 0], corners[:, 1]
 
 
-# Pictures -------------------------------------------------------------------------------------------
+# Pictures
+# --------------------------------------------------------------------------------------------------
 
 
 @picture
@@ -123,7 +135,18 @@ def test_picture_of_butterscotch() -> Figure:
 @picture
 def test_picture_of_lucb() -> Figure:
     """Named arms, unequal pulls."""
-    names = ["Alien", "Brazil", "Casablanca", "Dune", "Eraserhead", "Fargo", "Gattaca", "Heat", "Ikiru", "Jaws and a very long title"]
+    names = [
+        "Alien",
+        "Brazil",
+        "Casablanca",
+        "Dune",
+        "Eraserhead",
+        "Fargo",
+        "Gattaca",
+        "Heat",
+        "Ikiru",
+        "Jaws and a very long title",
+    ]
     problem = rai.table_problem(task=4)
     named = rai.Problem(problem.arms.with_names(names), problem.clusters, problem.required)
     return figure_of(draw_trace(rai.trace(named, rai.LUCB(), 0.01, 0, 3)))
@@ -132,13 +155,21 @@ def test_picture_of_lucb() -> Figure:
 @picture
 def test_picture_of_many_arms() -> Figure:
     """40 of 300."""
-    return figure_of(draw_trace(rai.trace(rai.top(rai.Bernoulli(np.linspace(0.1, 0.9, 300)), 3), rai.Vanilla(), 0.01, 0, 3)))
+    return figure_of(
+        draw_trace(
+            rai.trace(
+                rai.top(rai.Bernoulli(np.linspace(0.1, 0.9, 300)), 3), rai.Vanilla(), 0.01, 0, 3
+            )
+        )
+    )
 
 
 @picture
 def test_picture_of_merges() -> Figure:
     """Two merges in the middle of a run."""
-    problem = rai.Problem(rai.Bernoulli([0.95, 0.9, 0.75, 0.7, 0.3, 0.25, 0.1, 0.05]), (2, 2, 2, 2), (1, 1, 1, 1))
+    problem = rai.Problem(
+        rai.Bernoulli([0.95, 0.9, 0.75, 0.7, 0.3, 0.25, 0.1, 0.05]), (2, 2, 2, 2), (1, 1, 1, 1)
+    )
     return figure_of(draw_trace(rai.trace(problem, rai.Vanilla(), 0.01, 0, 1)))
 
 
@@ -199,11 +230,14 @@ def test_picture_in_a_callers_axes(runs: list[rai.Result]) -> Figure:
 
 
 def test_a_changed_picture_is_noticed(tmp_path: Path) -> None:
-    """Negative control of the comparison: without the settle marks the picture of Vanilla is another one at the same tolerance."""
+    """Negative control of the comparison: without the settle marks the picture of Vanilla is
+    another one at the same tolerance."""
     matplotlib.rcdefaults()
     ax = draw_trace(rai.trace(rai.table_problem(task=2), rai.Vanilla(), 0.01, 0, 3))
     expected = tmp_path / "expected.png"
-    expected.write_bytes((Path(__file__).parent / "baseline" / "test_picture_of_vanilla.png").read_bytes())
+    expected.write_bytes(
+        (Path(__file__).parent / "baseline" / "test_picture_of_vanilla.png").read_bytes()
+    )
     drawn = tmp_path / "drawn.png"
     figure_of(ax).savefig(drawn, dpi=80)
     assert compare_images(str(expected), str(drawn), tol=3.0) is None
@@ -213,7 +247,8 @@ def test_a_changed_picture_is_noticed(tmp_path: Path) -> None:
     assert compare_images(str(expected), str(drawn), tol=3.0) is not None
 
 
-# What is drawn --------------------------------------------------------------------------------------
+# What is drawn
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("algorithm", [rai.Vanilla(), rai.Butterscotch(), rai.LUCB()], ids=str)
@@ -222,7 +257,9 @@ def test_a_trace_is_drawn_as_it_is(algorithm: Any) -> None:
     problem = rai.table_problem(task=2)
     trace = rai.trace(problem, algorithm, 0.01, 0, 3)
     ax = draw_trace(trace)
-    lines = {line.get_gid(): line for line in ax.get_lines() if str(line.get_gid()).startswith("arm")}
+    lines = {
+        line.get_gid(): line for line in ax.get_lines() if str(line.get_gid()).startswith("arm")
+    }
     assert len(lines) == 10
     for arm in range(10):
         x, y = (np.asarray(data, float) for data in lines[f"arm {arm}"].get_data())
@@ -232,11 +269,22 @@ def test_a_trace_is_drawn_as_it_is(algorithm: Any) -> None:
         chosen = arm in trace.representatives
         assert (lines[f"arm {arm}"].get_linewidth() > 2) == chosen
     marks = [one for one in ax.collections if isinstance(one, PathCollection)]
-    points = sorted(tuple(point) for mark in marks for point in np.asarray(mark.get_offsets()).tolist())
+    points = sorted(
+        tuple(point) for mark in marks for point in np.asarray(mark.get_offsets()).tolist()
+    )
     assert points == sorted((float(e.pulls), e.mean) for e in trace.events if e.arm is not None)
-    merges = [float(np.asarray(line.get_xdata(), float)[0]) for line in ax.get_lines() if line.get_gid() == "merge"]
+    merges = [
+        float(np.asarray(line.get_xdata(), float)[0])
+        for line in ax.get_lines()
+        if line.get_gid() == "merge"
+    ]
     assert merges == sorted({float(e.pulls) for e in trace.events if e.arm is None})
-    triangles = [y for line in ax.get_lines() if line.get_marker() == "<" for y in np.asarray(line.get_ydata(), float).tolist()]
+    triangles = [
+        y
+        for line in ax.get_lines()
+        if line.get_marker() == "<"
+        for y in np.asarray(line.get_ydata(), float).tolist()
+    ]
     assert sorted(triangles) == sorted(problem.arms.means.tolist())
     low, high = ax.get_ylim()
     assert low < problem.arms.means.min()
@@ -251,7 +299,10 @@ def test_bands_of_a_trace_are_the_radii() -> None:
     x, y = band(draw_trace(trace), 0)
     limits = {}
     for k in range(len(trace.rounds)):
-        limits[float(trace.pulls[k])] = (trace.means[k, 0] - trace.radii[k, 0], trace.means[k, 0] + trace.radii[k, 0])
+        limits[float(trace.pulls[k])] = (
+            trace.means[k, 0] - trace.radii[k, 0],
+            trace.means[k, 0] + trace.radii[k, 0],
+        )
     inner = [(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True) if a in limits]
     assert len(inner) > 20
     for a, b in inner:
@@ -259,14 +310,16 @@ def test_bands_of_a_trace_are_the_radii() -> None:
 
 
 def test_names_at_the_edge_do_not_touch() -> None:
-    """Twelve names, several of them of nearly equal means: no two overlap, none leaves the figure."""
+    """Twelve names, several of them of nearly equal means: no two overlap, none leaves the
+    figure."""
     means = np.array([0.5, 0.501, 0.502, 0.503, 0.51, 0.2, 0.201, 0.8, 0.801, 0.802, 0.9, 0.1])
     trace = rai.trace(rai.top(rai.Bernoulli(means), 1), rai.Vanilla(), 0.1, 0, max_pulls=100_000)
     ax = draw_trace(trace)
     figure = figure_of(ax)
     figure.canvas.draw()
     names = [text for text in ax.texts if text.get_text().startswith("arm")]
-    boxes = sorted((Text.get_window_extent(text) for text in names), key=lambda box: box.y0)  # without lines to the marks
+    # without lines to the marks
+    boxes = sorted((Text.get_window_extent(text) for text in names), key=lambda box: box.y0)
     assert len(boxes) == 12
     for below, above in pairwise(boxes):
         assert below.y1 <= above.y0 + 0.5
@@ -278,7 +331,11 @@ def test_the_costliest_of_many_arms_are_drawn() -> None:
     """most_arms is obeyed, and representatives are always there."""
     trace = rai.trace(rai.top(rai.Bernoulli(np.linspace(0.1, 0.9, 60)), 2), rai.Vanilla(), 0.1, 0)
     ax = draw_trace(trace, most_arms=5)
-    drawn = {int(str(line.get_gid()).split()[1]) for line in ax.get_lines() if str(line.get_gid()).startswith("arm")}
+    drawn = {
+        int(str(line.get_gid()).split()[1])
+        for line in ax.get_lines()
+        if str(line.get_gid()).startswith("arm")
+    }
     assert len(drawn) <= 7
     assert set(trace.representatives) <= drawn
     assert int(np.argmax(trace.arm_pulls[-1])) in drawn
@@ -296,7 +353,10 @@ def test_an_ecdf_is_the_ecdf(runs: list[rai.Result]) -> None:
     _, heights = band(ax, 0)
     margin = math.sqrt(math.log(40) / (2 * 300))
     middle = (heights > 0.3) & (heights < 0.7)
-    nearest = [np.abs(y[:, None] + np.array([-margin, margin]) - height).min() for height in heights[middle]]
+    nearest = [
+        np.abs(y[:, None] + np.array([-margin, margin]) - height).min()
+        for height in heights[middle]
+    ]
     assert max(nearest) < 1e-12
     assert "band: 95 % for the whole curve (DKW)" in legend_of(ax)
 
@@ -313,9 +373,16 @@ def test_a_histogram_counts_everybody(runs: list[rai.Result]) -> None:
 def test_aggregates_are_drawn_as_rows_are(tmp_path: Path) -> None:
     """To within their bins' width; what needs rows says so, and comparisons are wider."""
     algorithms, problem = [rai.Vanilla(), rai.LUCB()], rai.table_problem(task=1)
-    both = [rai.Study.grid([problem], algorithms, [0.1], replications=200, keep=keep).run(tmp_path / keep)
-            for keep in ("replications", "aggregates")]
-    curves = [[np.asarray(data, float) for data in distribution(results).get_lines()[0].get_data()] for results in both]
+    both = [
+        rai.Study.grid([problem], algorithms, [0.1], replications=200, keep=keep).run(
+            tmp_path / keep
+        )
+        for keep in ("replications", "aggregates")
+    ]
+    curves = [
+        [np.asarray(data, float) for data in distribution(results).get_lines()[0].get_data()]
+        for results in both
+    ]
     for share in (0.1, 0.5, 0.9):
         exact, binned = (x[np.searchsorted(y, share)] for x, y in curves)
         assert abs(exact / binned - 1) < 0.0021
@@ -332,17 +399,31 @@ def test_means_are_those_of_the_summary(study: StudyResults) -> None:
     ax, frame = mean_pulls(some, against="gap"), some.summary()
     lines = {str(line.get_label()): line for line in ax.get_lines()}
     for number, algorithm in enumerate(["Vanilla", "Butterscotch", "LUCB"]):
-        rows = frame.filter(frame["algorithm"].str.starts_with(algorithm + "(")).sort("bottleneck_gap_reward")
-        assert np.asarray(lines[algorithm].get_xdata(), float).tolist() == rows["bottleneck_gap_reward"].to_list()
-        assert np.asarray(lines[algorithm].get_ydata(), float).tolist() == rows["pulls_mean"].to_list()
+        rows = frame.filter(frame["algorithm"].str.starts_with(algorithm + "(")).sort(
+            "bottleneck_gap_reward"
+        )
+        assert (
+            np.asarray(lines[algorithm].get_xdata(), float).tolist()
+            == rows["bottleneck_gap_reward"].to_list()
+        )
+        assert (
+            np.asarray(lines[algorithm].get_ydata(), float).tolist() == rows["pulls_mean"].to_list()
+        )
         _, heights = band(ax, number)
         assert set(rows["pulls_mean_low_95"].to_list()) <= set(heights.tolist())
         assert set(rows["pulls_mean_high_95"].to_list()) <= set(heights.tolist())
-    problems = sorted((task.experiment.problem for task in some.tasks[:9:3]), key=lambda problem: problem.bottleneck_gap)
+    problems = sorted(
+        (task.experiment.problem for task in some.tasks[:9:3]),
+        key=lambda problem: problem.bottleneck_gap,
+    )
     lower = lines["lower bound of the mean (Theorem 1, asymptotic)"]
-    assert sorted(np.asarray(lower.get_ydata(), float).tolist()) == sorted({rai.bounds.lower(p, 0.01) for p in problems})
+    assert sorted(np.asarray(lower.get_ydata(), float).tolist()) == sorted(
+        {rai.bounds.lower(p, 0.01) for p in problems}
+    )
     upper = lines["Theorem 2 (Vanilla: at most, with probability 1 − δ)"]
-    assert sorted(np.asarray(upper.get_ydata(), float).tolist()) == sorted({rai.bounds.vanilla(p, 0.01) for p in problems})
+    assert sorted(np.asarray(upper.get_ydata(), float).tolist()) == sorted(
+        {rai.bounds.vanilla(p, 0.01) for p in problems}
+    )
     assert "Theorem 3 (Butterscotch: at most, with probability 1 − δ)" in lines
     assert ax.get_xscale() == ax.get_yscale() == "log"
     assert ax.xaxis_inverted()
@@ -376,14 +457,18 @@ def test_ratios_are_the_paired_ones(runs: list[rai.Result]) -> None:
 
 def test_labels_tell_experiments_apart() -> None:
     """Two deltas of one algorithm."""
-    results = [rai.simulate(rai.table_problem(), rai.Vanilla(), delta=delta, replications=20, seed=0) for delta in (0.1, 0.01)]
+    results = [
+        rai.simulate(rai.table_problem(), rai.Vanilla(), delta=delta, replications=20, seed=0)
+        for delta in (0.1, 0.01)
+    ]
     assert {"Vanilla, δ = 0.1", "Vanilla, δ = 0.01"} <= set(legend_of(distribution(results)))
     named = dict(zip(["loose", "tight"], results, strict=True))
     assert {"loose", "tight"} <= set(legend_of(distribution(named)))
 
 
 def test_capped_runs_are_no_part_of_the_curve() -> None:
-    """A curve ends at the share that finished, and the legend says of how many; means say that they are of finished runs."""
+    """A curve ends at the share that finished, and the legend says of how many; means say that they
+    are of finished runs."""
     problem = rai.table_problem(task=1)
     capped = rai.simulate(problem, rai.Vanilla(), replications=200, seed=0, max_pulls=4000)
     share = float(capped.finished.mean())
@@ -397,42 +482,67 @@ def test_capped_runs_are_no_part_of_the_curve() -> None:
     assert "Vanilla, finished runs only" in legend_of(mean_pulls(capped))
     other = rai.simulate(problem, rai.LUCB(), replications=200, seed=0, max_pulls=4000)
     assert "LUCB, finished runs only" in legend_of(ratios([capped, other]))
-    assert any("of 200 finished" in label for label in legend_of(pulls_by_gap(capped, replications=5)))
+    assert any(
+        "of 200 finished" in label for label in legend_of(pulls_by_gap(capped, replications=5))
+    )
 
 
 def test_ratios_of_other_seeds_are_of_independent_means() -> None:
     """Seeds that were drawn differ: the comparison is made all the same, and says how."""
     problem = rai.table_problem()
-    runs = [rai.simulate(problem, rai.Vanilla(), replications=50, seed=0), rai.simulate(problem, rai.LUCB(), replications=50, seed=1)]
+    runs = [
+        rai.simulate(problem, rai.Vanilla(), replications=50, seed=0),
+        rai.simulate(problem, rai.LUCB(), replications=50, seed=1),
+    ]
     ax = ratios(runs)
     assert "bar: 95 % interval (other seeds: independent)" in legend_of(ax)
-    assert float(np.asarray(ax.containers[0][0].get_xdata(), float)[0]) == pytest.approx(runs[1].pulls.mean() / runs[0].pulls.mean())
+    assert float(np.asarray(ax.containers[0][0].get_xdata(), float)[0]) == pytest.approx(
+        runs[1].pulls.mean() / runs[0].pulls.mean()
+    )
 
 
 def test_other_problems_are_no_points_of_one_line() -> None:
     """Tasks that ask for other things differ in more than their gap: a line each."""
-    runs = [rai.simulate(rai.table_problem(task=task), rai.Vanilla(), replications=20, seed=0) for task in (1, 2)]
-    labels = [label for label in legend_of(mean_pulls(runs, against="gap", bounds=False)) if label.startswith("Vanilla")]
-    assert labels == ["Vanilla, Bernoulli, clusters 3,5,2, required 1,0,0", "Vanilla, Bernoulli, clusters 3,5,2, required 3,0,0"]
+    runs = [
+        rai.simulate(rai.table_problem(task=task), rai.Vanilla(), replications=20, seed=0)
+        for task in (1, 2)
+    ]
+    labels = [
+        label
+        for label in legend_of(mean_pulls(runs, against="gap", bounds=False))
+        if label.startswith("Vanilla")
+    ]
+    assert labels == [
+        "Vanilla, Bernoulli, clusters 3,5,2, required 1,0,0",
+        "Vanilla, Bernoulli, clusters 3,5,2, required 3,0,0",
+    ]
 
 
 def test_every_experiment_has_a_label_of_its_own() -> None:
     """Other tasks, seeds, caps; in the end a number."""
     one = rai.simulate(rai.table_problem(task=1), rai.Vanilla(), replications=9, seed=0)
     other = rai.simulate(rai.table_problem(task=2), rai.Vanilla(), replications=9, seed=0)
-    capped = rai.simulate(rai.table_problem(task=1), rai.Vanilla(), replications=9, seed=0, max_pulls=10**6)
+    capped = rai.simulate(
+        rai.table_problem(task=1), rai.Vanilla(), replications=9, seed=0, max_pulls=10**6
+    )
     assert legend_of(distribution([one, other]))[:2] == ["Vanilla, r = 1,0,0", "Vanilla, r = 3,0,0"]
-    assert legend_of(distribution([one, capped]))[:2] == ["Vanilla, no cap", "Vanilla, cap 1,000,000"]
+    assert legend_of(distribution([one, capped]))[:2] == [
+        "Vanilla, no cap",
+        "Vanilla, cap 1,000,000",
+    ]
     ax = distribution([one, one])
     assert legend_of(ax)[:2] == ["Vanilla, no. 1", "Vanilla, no. 2"]
     assert len({str(line.get_color()) for line in ax.get_lines()}) == 2
 
 
 def test_bounds_that_do_not_hold_are_not_drawn() -> None:
-    """Rewards of standard deviation 1 are not 1/2-sub-Gaussian: no bound, and the legend says why; guarded arms beside them keep theirs."""
+    """Rewards of standard deviation 1 are not 1/2-sub-Gaussian: no bound, and the legend says why;
+    guarded arms beside them keep theirs."""
     wide = rai.Problem(rai.Gaussian([1.0, 0.0], sd=1.0), (1, 1), (1, 0), strict=False)
     narrow = rai.Problem(rai.Gaussian([1.0, 0.0], sd=0.5), (1, 1), (1, 0))
-    runs = [rai.simulate(problem, rai.Vanilla(), replications=20, seed=0) for problem in (wide, narrow)]
+    runs = [
+        rai.simulate(problem, rai.Vanilla(), replications=20, seed=0) for problem in (wide, narrow)
+    ]
     alone = legend_of(mean_pulls(runs[:1]))
     assert "no bounds where rewards are not 1/2-sub-Gaussian" in alone
     assert not [label for label in alone if "Theorem" in label]
@@ -451,19 +561,28 @@ def test_axes_may_be_drawn_into_twice(runs: list[rai.Result]) -> None:
 
 
 def test_runs_of_which_hardly_a_pair_finished_are_compared(tmp_path: Path) -> None:
-    """Under a tight cap other replications finish for one than for the other: the widest interval, not an error; a report as well."""
+    """Under a tight cap other replications finish for one than for the other: the widest interval,
+    not an error; a report as well."""
     problem = rai.table_problem(task=1)
-    one, other = (rai.simulate(problem, algorithm, replications=40, seed=0, max_pulls=3700) for algorithm in (rai.Vanilla(), rai.LUCB()))
+    one, other = (
+        rai.simulate(problem, algorithm, replications=40, seed=0, max_pulls=3700)
+        for algorithm in (rai.Vanilla(), rai.LUCB())
+    )
     assert min(one.finished.sum(), other.finished.sum()) > 1
     assert (one.finished & other.finished).sum() < 2
     ax = ratios([one, other])
     assert "no interval: fewer than 30 replications" in legend_of(ax)
-    many, others = (rai.simulate(problem, algorithm, replications=500, seed=0, max_pulls=3700) for algorithm in (rai.Vanilla(), rai.LUCB()))
+    many, others = (
+        rai.simulate(problem, algorithm, replications=500, seed=0, max_pulls=3700)
+        for algorithm in (rai.Vanilla(), rai.LUCB())
+    )
     assert min(many.finished.sum(), others.finished.sum()) >= 30
     assert (many.finished & others.finished).sum() < 30
     assert "bar: 95 % interval (any dependence)" in legend_of(ratios([many, others]))
     assert "LUCB, finished runs only" in legend_of(ax)
-    study = rai.Study.grid([problem], [rai.Vanilla(), rai.LUCB()], [0.01], replications=40, max_pulls=3700)
+    study = rai.Study.grid(
+        [problem], [rai.Vanilla(), rai.LUCB()], [0.01], replications=40, max_pulls=3700
+    )
     study.run(tmp_path / "store").report(tmp_path / "report.html")
 
 
@@ -472,24 +591,41 @@ def test_a_base_that_was_capped_is_told() -> None:
     problem = rai.table_problem(task=1)
     base = rai.simulate(problem, rai.Vanilla(), replications=60, seed=0, max_pulls=4200)
     other = rai.simulate(problem, rai.LUCB(), replications=60, seed=1, max_pulls=4200)
-    other = rai.Result(other.experiment, other.ranges, other.pulls, other.rounds, other.correct, np.ones(60, bool), other.representatives)
+    other = rai.Result(
+        other.experiment,
+        other.ranges,
+        other.pulls,
+        other.rounds,
+        other.correct,
+        np.ones(60, bool),
+        other.representatives,
+    )
     assert 1 < base.finished.sum() < 60
     assert "LUCB, finished runs only" in legend_of(ratios([base, other]))
 
 
 def test_infinite_gaps_are_refused() -> None:
     """A single cluster has no gaps to draw against."""
-    single = rai.simulate(rai.Problem(rai.Bernoulli([0.5, 0.4]), (2,), (1,)), rai.Vanilla(), replications=5, seed=0)
+    single = rai.simulate(
+        rai.Problem(rai.Bernoulli([0.5, 0.4]), (2,), (1,)), rai.Vanilla(), replications=5, seed=0
+    )
     with pytest.raises(ValueError, match="arm gaps are infinite"):
         pulls_by_gap(single)
     with pytest.raises(ValueError, match="single cluster has an infinite one"):
         mean_pulls(single, against="gap")
-    assert mean_pulls([single, rai.simulate(rai.table_problem(), rai.Vanilla(), replications=5, seed=0)], against="n").get_yscale() == "log"
+    assert (
+        mean_pulls(
+            [single, rai.simulate(rai.table_problem(), rai.Vanilla(), replications=5, seed=0)],
+            against="n",
+        ).get_yscale()
+        == "log"
+    )
 
 
 @pytest.mark.parametrize("name", ["cost $5 to $10", r"$\frac$", "_mine", "$", "x" * 150])
 def test_names_are_shown_as_they_are(name: str, tmp_path: Path, runs: list[rai.Result]) -> None:
-    """No formula, no crash, nobody left out of the legend, whatever a name holds; and nothing leaves the page."""
+    """No formula, no crash, nobody left out of the legend, whatever a name holds; and nothing
+    leaves the page."""
     ax = distribution({name: runs[0], "other": runs[3]})
     figure = figure_of(ax)
     figure.canvas.draw()
@@ -497,7 +633,9 @@ def test_names_are_shown_as_they_are(name: str, tmp_path: Path, runs: list[rai.R
     assert legend_of(ax)[0].strip().replace("\\$", "$").startswith(name[:50])
     arms = rai.Bernoulli([0.9, 0.5, 0.1]).with_names([name, "b", "c"])
     figure_of(draw_trace(rai.trace(rai.best_arm(arms), rai.Vanilla(), 0.1))).canvas.draw()
-    study = rai.Study.grid({name: rai.best_arm(arms)}, [rai.Vanilla(), rai.LUCB()], [0.1, 0.01], replications=5).run(tmp_path / "store")
+    study = rai.Study.grid(
+        {name: rai.best_arm(arms)}, [rai.Vanilla(), rai.LUCB()], [0.1, 0.01], replications=5
+    ).run(tmp_path / "store")
     for drawing in choose(study):
         assert render(drawing, "svg")
 
@@ -505,31 +643,43 @@ def test_names_are_shown_as_they_are(name: str, tmp_path: Path, runs: list[rai.R
 @pytest.mark.parametrize("max_pulls", [None, 2000])
 def test_titles_stay_inside(max_pulls: int | None) -> None:
     """However much there is to say."""
-    trace = rai.trace(rai.table_problem(), rai.Vanilla(merging=False), 0.01, 12345, 1000, max_pulls=max_pulls)
+    trace = rai.trace(
+        rai.table_problem(), rai.Vanilla(merging=False), 0.01, 12345, 1000, max_pulls=max_pulls
+    )
     ax = draw_trace(trace)
     figure = figure_of(ax)
     figure.canvas.draw()
-    box = ax.title.get_window_extent() if ax.title.get_text() else ax._left_title.get_window_extent()  # type: ignore[attr-defined]
+    title = ax.title if ax.title.get_text() else ax._left_title  # type: ignore[attr-defined]
+    box = title.get_window_extent()
     assert box.x1 <= figure.bbox.x1
 
 
 @pytest.mark.parametrize("rounds", [[800], None])
 def test_ticks_do_not_touch(rounds: list[int] | None) -> None:
     """On short ranges as well; and the axis begins with the first event."""
-    for problem, delta in ((rai.best_arm(rai.Gaussian([30.0, 10.0])), 0.1), (rai.table_problem(task=1), 0.01)):
+    for problem, delta in (
+        (rai.best_arm(rai.Gaussian([30.0, 10.0])), 0.1),
+        (rai.table_problem(task=1), 0.01),
+    ):
         trace = rai.trace(problem, rai.Vanilla(), delta, 0, 3, rounds=rounds)
         ax = draw_trace(trace)
         figure = figure_of(ax)
         figure.canvas.draw()
         low, high = ax.get_xlim()
         assert low < min(event.pulls for event in trace.events)
-        shown = [label.get_window_extent() for tick, label in zip(ax.get_xticks(), ax.get_xticklabels(), strict=True)
-                 if label.get_text() and low <= tick <= high]
+        shown = [
+            label.get_window_extent()
+            for tick, label in zip(ax.get_xticks(), ax.get_xticklabels(), strict=True)
+            if label.get_text() and low <= tick <= high
+        ]
         assert shown
-        assert all(left.x1 < right.x0 for left, right in pairwise(sorted(shown, key=lambda box: box.x0)))
+        assert all(
+            left.x1 < right.x0 for left, right in pairwise(sorted(shown, key=lambda box: box.x0))
+        )
 
 
-# Readable by everybody ------------------------------------------------------------------------------
+# Readable by everybody
+# --------------------------------------------------------------------------------------------------
 
 
 def luminance(colour: Any) -> float:
@@ -541,15 +691,22 @@ def luminance(colour: Any) -> float:
 def test_algorithms_are_told_apart_without_colour() -> None:
     """Up to seven looks differ in mark and in line style; lines of one colour do as well."""
     found = style.looks([f"algorithm {i}" for i in range(7)])
-    assert len({look.marker for look in found.values()}) == len({str(look.line) for look in found.values()}) == 7
-    lines = style.looks_of_lines({"a, 1": "Vanilla", "a, 2": "Vanilla", "b, 1": "LUCB", "b, 2": "LUCB"})
+    assert (
+        len({look.marker for look in found.values()})
+        == len({str(look.line) for look in found.values()})
+        == 7
+    )
+    lines = style.looks_of_lines(
+        {"a, 1": "Vanilla", "a, 2": "Vanilla", "b, 1": "LUCB", "b, 2": "LUCB"}
+    )
     assert len({(look.marker, str(look.line)) for look in lines.values()}) == 4
     assert lines["a, 1"].colour == lines["a, 2"].colour != lines["b, 1"].colour
 
 
 @pytest.mark.parametrize("clusters", [2, 3, 5, 12])
 def test_clusters_go_from_dark_to_light(clusters: int) -> None:
-    """In grey as well; neighbours have other line styles; the lightest still stands out from the page."""
+    """In grey as well; neighbours have other line styles; the lightest still stands out from the
+    page."""
     seen = [style.cluster_look(i, clusters) for i in range(clusters)]
     greys = [luminance(colour[:3]) for colour, _ in seen]
     assert greys == sorted(greys)
@@ -564,10 +721,13 @@ def untyped(draw: Any, *arguments: Any, **options: Any) -> Any:
 
 def small(max_pulls: int | None = None) -> rai.Result:
     """Two replications of another problem."""
-    return rai.simulate(rai.table_problem(), rai.Vanilla(), replications=2, seed=0, max_pulls=max_pulls)
+    return rai.simulate(
+        rai.table_problem(), rai.Vanilla(), replications=2, seed=0, max_pulls=max_pulls
+    )
 
 
-# Use ------------------------------------------------------------------------------------------------
+# Use
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["trace", "distribution", "mean_pulls", "pulls_by_gap", "ratios"])
@@ -598,21 +758,57 @@ def test_settings_of_the_user_are_left_alone(runs: list[rai.Result]) -> None:
         (lambda runs: distribution([]), ValueError, "results is empty; give a Result"),
         (lambda runs: untyped(distribution, 3), TypeError, "results is of type int; give a Result"),
         (lambda runs: untyped(distribution, [3]), TypeError, "results holds something of type int"),
-        (lambda runs: distribution(runs, kind="pie"), ValueError, "kind is 'pie'; choose 'ecdf' or 'histogram'"),
-        (lambda runs: distribution(runs * 3), ValueError, "results holds 12 experiments; a figure shows at most 10"),
-        (lambda runs: mean_pulls(runs, against="luck"), ValueError, "against is 'luck', which a result has no number for"),
-        (lambda runs: mean_pulls([runs[0], runs[0]]), ValueError, "two experiments of Vanilla at delta = 0.01"),
-        (lambda runs: untyped(mean_pulls, runs, bounds=1), TypeError, "bounds is 1; it must be True or False"),
+        (
+            lambda runs: distribution(runs, kind="pie"),
+            ValueError,
+            "kind is 'pie'; choose 'ecdf' or 'histogram'",
+        ),
+        (
+            lambda runs: distribution(runs * 3),
+            ValueError,
+            "results holds 12 experiments; a figure shows at most 10",
+        ),
+        (
+            lambda runs: mean_pulls(runs, against="luck"),
+            ValueError,
+            "against is 'luck', which a result has no number for",
+        ),
+        (
+            lambda runs: mean_pulls([runs[0], runs[0]]),
+            ValueError,
+            "two experiments of Vanilla at delta = 0.01",
+        ),
+        (
+            lambda runs: untyped(mean_pulls, runs, bounds=1),
+            TypeError,
+            "bounds is 1; it must be True or False",
+        ),
         (lambda runs: ratios(runs[0]), ValueError, "results has nothing to compare"),
-        (lambda runs: ratios(runs, baseline="mine"), ValueError, "baseline is 'mine'; choose one of 'Vanilla'"),
+        (
+            lambda runs: ratios(runs, baseline="mine"),
+            ValueError,
+            "baseline is 'mine'; choose one of 'Vanilla'",
+        ),
         (lambda runs: pulls_by_gap(runs, replications=0), ValueError, "replications is 0"),
         (lambda runs: pulls_by_gap([runs[0], small()]), ValueError, "several problems"),
-        (lambda runs: draw_trace(runs[0]), TypeError, "trace is of type Result; make one with rai.trace"),
-        (lambda runs: draw_trace(rai.trace(rai.table_problem(), rai.LUCB(), max_pulls=3)), ValueError, "max_pulls = 3, before a check"),
-        (lambda runs: draw_trace(rai.trace(rai.table_problem(), rai.LUCB()), most_arms=0), ValueError, "most_arms is 0"),
+        (
+            lambda runs: draw_trace(runs[0]),
+            TypeError,
+            "trace is of type Result; make one with rai.trace",
+        ),
+        (
+            lambda runs: draw_trace(rai.trace(rai.table_problem(), rai.LUCB(), max_pulls=3)),
+            ValueError,
+            "max_pulls = 3, before a check",
+        ),
+        (
+            lambda runs: draw_trace(rai.trace(rai.table_problem(), rai.LUCB()), most_arms=0),
+            ValueError,
+            "most_arms is 0",
+        ),
         (lambda runs: distribution(small(max_pulls=3)), ValueError, "raise max_pulls"),
     ],
-)  # fmt: skip
+)
 def test_bad_input(call: Any, error: type[Exception], words: str, runs: list[rai.Result]) -> None:
     """Name, value, remedy; and no figure is left behind."""
     from matplotlib import pyplot
@@ -623,15 +819,26 @@ def test_bad_input(call: Any, error: type[Exception], words: str, runs: list[rai
 
 
 def test_a_study_gets_the_figures_that_suit_it(study: StudyResults) -> None:
-    """Of everything that varies one figure a family, equal bytes each time, all of them pictures."""
+    """Of everything that varies one figure a family, equal bytes each time, all of them
+    pictures."""
     drawings = choose(study)
     names = [drawing.name for drawing in drawings]
-    kinds = {"pulls-against-delta", "pulls-against-gap", "pulls-against-n", "ratios", "distribution", "histogram", "pulls-by-gap"}
+    kinds = {
+        "pulls-against-delta",
+        "pulls-against-gap",
+        "pulls-against-n",
+        "ratios",
+        "distribution",
+        "histogram",
+        "pulls-by-gap",
+    }
     assert kinds <= set(names)
     assert len(set(names)) == len(names)
     gap = next(drawing for drawing in drawings if drawing.name == "pulls-against-gap")
     assert gap.caption.startswith("two arms, δ = 0.01: mean pulls against the bottleneck gap")
-    assert "(3 of 5 such figures" in next(drawing.caption for drawing in drawings if drawing.name == "distribution")
+    assert "(3 of 5 such figures" in next(
+        drawing.caption for drawing in drawings if drawing.name == "distribution"
+    )
     first_of_each = [drawing for drawing in drawings if drawing.name in kinds]
     assert all(render(drawing, "svg") == render(drawing, "svg") for drawing in first_of_each)
     with matplotlib.rc_context({"axes.facecolor": "black", "font.size": 30}):
@@ -642,22 +849,45 @@ def test_a_study_gets_the_figures_that_suit_it(study: StudyResults) -> None:
 
 
 def test_studies_made_by_hand(tmp_path: Path) -> None:
-    """Instances without parameters: drawn against what differs, the gap or the number of arms; nothing for a single task."""
+    """Instances without parameters: drawn against what differs, the gap or the number of arms;
+    nothing for a single task."""
     two = {f"gap {gap}": rai.best_arm(rai.Bernoulli([0.5 + gap, 0.5])) for gap in (0.2, 0.4)}
-    names = [drawing.name for drawing in choose(rai.Study.grid(two, [rai.Vanilla()], [0.1], replications=20).run(tmp_path / "a"))]
-    assert names == ["pulls-against-gap", "distribution", "histogram", "distribution-2", "histogram-2"]
-    one = choose(rai.Study.grid([rai.table_problem()], [rai.Vanilla()], [0.1], replications=20).run(tmp_path / "b"))
+    names = [
+        drawing.name
+        for drawing in choose(
+            rai.Study.grid(two, [rai.Vanilla()], [0.1], replications=20).run(tmp_path / "a")
+        )
+    ]
+    assert names == [
+        "pulls-against-gap",
+        "distribution",
+        "histogram",
+        "distribution-2",
+        "histogram-2",
+    ]
+    one = choose(
+        rai.Study.grid([rai.table_problem()], [rai.Vanilla()], [0.1], replications=20).run(
+            tmp_path / "b"
+        )
+    )
     assert [drawing.name for drawing in one] == ["distribution", "histogram", "pulls-by-gap"]
 
 
 def test_a_large_comparison_is_cut(tmp_path: Path) -> None:
-    """50 rows: the figure has at most 40 and says which; all of them make two figures, of 40 and of 10 rows."""
-    problems = {f"instance {i}": rai.best_arm(rai.Bernoulli([0.9, 0.5 - i / 200])) for i in range(50)}
-    results = rai.Study.grid(problems, [rai.Butterscotch(), rai.Vanilla(), rai.LUCB()], [0.1], replications=3).run(tmp_path / "store")
+    """50 rows: the figure has at most 40 and says which; all of them make two figures, of 40 and of
+    10 rows."""
+    problems = {
+        f"instance {i}": rai.best_arm(rai.Bernoulli([0.9, 0.5 - i / 200])) for i in range(50)
+    }
+    results = rai.Study.grid(
+        problems, [rai.Butterscotch(), rai.Vanilla(), rai.LUCB()], [0.1], replications=3
+    ).run(tmp_path / "store")
     drawing = next(drawing for drawing in choose(results) if drawing.name == "ratios")
     assert "for the first 40 of 50 instances alone; --all draws all of them" in drawing.caption
     assert len(drawing.draw(Figure().subplots()).get_yticks()) == 40
-    both = [drawing for drawing in choose(results, everything=True) if drawing.name.startswith("ratios")]
+    both = [
+        drawing for drawing in choose(results, everything=True) if drawing.name.startswith("ratios")
+    ]
     assert [len(drawing.draw(Figure().subplots()).get_yticks()) for drawing in both] == [40, 10]
     assert both[1].name == "ratios-2"
 
@@ -678,14 +908,24 @@ for use in (lambda: rai.plotting, trace.plot):
 
 def test_without_matplotlib() -> None:
     """Everything else works, traces too; figures name the extra that is missing."""
-    done = subprocess.run([sys.executable, "-c", _WITHOUT], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["plots need matplotlib, which is not installed: pip install 'rai_sim[plot]'"] * 2
+    done = subprocess.run(
+        [sys.executable, "-c", _WITHOUT], capture_output=True, text=True, check=True
+    )
+    assert (
+        done.stdout.splitlines()
+        == ["plots need matplotlib, which is not installed: pip install 'rai_sim[plot]'"] * 2
+    )
 
 
 def test_importing_loads_no_matplotlib() -> None:
     """Nor do a simulation, a trace, a study and its summary."""
-    code = ("import sys, tempfile, rai_sim as rai; p = rai.table_problem(); rai.trace(p, rai.Vanilla());"
-            "rai.Study.grid([p], [rai.Vanilla()], [0.1], replications=2).run(tempfile.mkdtemp())._repr_html_();"
-            "import rai_sim.cli; print([name for name in sys.modules if name.partition('.')[0] == 'matplotlib'])")
+    code = (
+        "import sys, tempfile, rai_sim as rai; p = rai.table_problem(); rai.trace(p, "
+        "rai.Vanilla());"
+        "rai.Study.grid([p], [rai.Vanilla()], [0.1], "
+        "replications=2).run(tempfile.mkdtemp())._repr_html_();"
+        "import rai_sim.cli; print([name for name in sys.modules if name.partition('.')[0] == "
+        "'matplotlib'])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -44,15 +44,23 @@ def test_gaps_worked_out_by_hand() -> None:
 @pytest.mark.parametrize(
     ("required", "gap"),
     [
-        ((1, 0, 0), 6), ((2, 0, 0), 3), ((0, 1, 0), 6), ((0, 2, 0), 4), ((0, 3, 0), 3), ((0, 0, 1), 4),
-        ((1, 1, 0), 6), ((1, 1, 1), 4), ((2, 1, 1), 3), ((2, 3, 1), 3),
+        ((1, 0, 0), 6),
+        ((2, 0, 0), 3),
+        ((0, 1, 0), 6),
+        ((0, 2, 0), 4),
+        ((0, 3, 0), 3),
+        ((0, 0, 1), 4),
+        ((1, 1, 0), 6),
+        ((1, 1, 1), 4),
+        ((2, 1, 1), 3),
+        ((2, 3, 1), 3),
     ],
-)  # fmt: skip
+)
 def test_bottleneck_gap_worked_out_by_hand(required: tuple[int, int, int], gap: int) -> None:
     """In sixteenths the means are 16 13 | 10 7 5 | 1.
 
-    Cluster 1: 16 - 10 = 6, 13 - 10 = 3. Cluster 2: min(3, 9) = 3, min(6, 6) = 6, min(8, 4) = 4, in falling
-    order 6 4 3. Cluster 3: 5 - 1 = 4.
+    Cluster 1: 16 - 10 = 6, 13 - 10 = 3. Cluster 2: min(3, 9) = 3, min(6, 6) = 6, min(8, 4) = 4, in
+    falling order 6 4 3. Cluster 3: 5 - 1 = 4.
     """
     problem = Problem(Bernoulli([x / 16 for x in (7, 16, 1, 5, 13, 10)]), (2, 3, 1), required)
     assert problem.bottleneck_gap == gap / 16
@@ -80,13 +88,20 @@ def all_pairs(
     """Work out clusters, arm gaps and bottleneck gap by comparing every arm with every other."""
     ends = [sum(clusters[: i + 1]) for i in range(len(clusters))]
     # An arm's cluster is the first that ends beyond the number of arms that are strictly better.
-    cluster_of = [next(i for i, end in enumerate(ends) if end > sum(b > a for b in means)) for a in means]
+    cluster_of = [
+        next(i for i, end in enumerate(ends) if end > sum(b > a for b in means)) for a in means
+    ]
     gaps = [
-        min((abs(a - b) for b, j in zip(means, cluster_of, strict=True) if abs(i - j) == 1), default=INF)
+        min(
+            (abs(a - b) for b, j in zip(means, cluster_of, strict=True) if abs(i - j) == 1),
+            default=INF,
+        )
         for a, i in zip(means, cluster_of, strict=True)
     ]
     bottleneck = min(
-        sorted((gap for gap, j in zip(gaps, cluster_of, strict=True) if j == i), reverse=True)[r - 1]
+        sorted((gap for gap, j in zip(gaps, cluster_of, strict=True) if j == i), reverse=True)[
+            r - 1
+        ]
         for i, r in enumerate(required)
         if r > 0
     )
@@ -112,7 +127,8 @@ def test_a_single_cluster_has_infinite_gaps() -> None:
 
 def test_a_difference_beyond_the_double_range_is_infinite() -> None:
     """1e308 - (-1e308) overflows; no warning."""
-    arms = unchecked(Gaussian([1.0, 0.0]), means=np.array([1e308, -1e308]))  # a law from outside; ours refuse such means
+    # a law from outside; ours refuse such means
+    arms = unchecked(Gaussian([1.0, 0.0]), means=np.array([1e308, -1e308]))
     assert np.isposinf(full_ranking(arms).arm_gaps).all()
 
 
@@ -128,7 +144,8 @@ def test_a_million_arms_take_no_square() -> None:
 
 
 def test_cached_arrays_are_made_once_and_read_only() -> None:
-    """A second look gives the same object, and none can be written, also after pickling and copying."""
+    """A second look gives the same object, and none can be written, also after pickling and
+    copying."""
     problem = table_problem()
     assert problem.arm_gaps is problem.arm_gaps
     for twin in (problem, pickle.loads(pickle.dumps(problem)), copy.deepcopy(problem)):
@@ -159,8 +176,12 @@ def test_identity_covers_arms_clusters_and_required() -> None:
     assert head == "Problem:Bernoulli:10:clusters=(3, 5, 2):required=(3, 0, 0)"
     assert len(digest) == 64
     assert int(digest, 16) >= 0
-    others = [table_problem(1), table_problem(2, "printed"), Problem(TEN, (4, 4, 2), (3, 0, 0)),
-              Problem(Gaussian(TEN.means), (3, 5, 2), (3, 0, 0))]  # fmt: skip
+    others = [
+        table_problem(1),
+        table_problem(2, "printed"),
+        Problem(TEN, (4, 4, 2), (3, 0, 0)),
+        Problem(Gaussian(TEN.means), (3, 5, 2), (3, 0, 0)),
+    ]
     assert len({p.identity() for p in (problem, *others)}) == 5
     assert all(problem != other for other in others)
     assert pickle.loads(pickle.dumps(problem)) == problem
@@ -196,7 +217,9 @@ def test_identity_covers_sizes_that_it_does_not_show() -> None:
         (full_ranking(Bernoulli([0.5])), (1,), (1,)),
     ],
 )
-def test_constructors(problem: Problem, clusters: tuple[int, ...], required: tuple[int, ...]) -> None:
+def test_constructors(
+    problem: Problem, clusters: tuple[int, ...], required: tuple[int, ...]
+) -> None:
     """The paper's Table 1, and the cases in which one cluster is left."""
     assert (problem.clusters, problem.required) == (clusters, required)
     assert {type(x) for x in (*problem.clusters, *problem.required)} == {int}
@@ -211,6 +234,7 @@ def test_table_problems() -> None:
         assert table_problem(instance=instance).clusters == (3, 5, 2)
     assert table_problem() == table_problem(1, "mirrored") == Problem(TEN, (3, 5, 2), (1, 0, 0))
     mirror, printed = (
-        {round(100 * x) for x in means} for means in (1 - TEN.means, table_problem(1, "printed").arms.means)
+        {round(100 * x) for x in means}
+        for means in (1 - TEN.means, table_problem(1, "printed").arms.means)
     )
     assert mirror ^ printed == {64, 66}

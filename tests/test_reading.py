@@ -1,4 +1,5 @@
-"""Files from outside but for ratings: tables of numbers, studies in TOML, and stores in folders of any name."""
+"""Files from outside but for ratings: tables of numbers, studies in TOML, and stores in folders of
+any name."""
 
 import io
 import os
@@ -32,7 +33,9 @@ def stored(array: NDArray[np.generic], **options: bool) -> bytes:
 
 def with_header(text: str, body: bytes = bytes(16)) -> bytes:
     """Return a .npy file with a header of one's own."""
-    return b"\x93NUMPY\x01\x00" + (len(text) + 1).to_bytes(2, "little") + text.encode() + b"\n" + body
+    return (
+        b"\x93NUMPY\x01\x00" + (len(text) + 1).to_bytes(2, "little") + text.encode() + b"\n" + body
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,21 +98,36 @@ def test_stored_numbers(kind: str, order: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (stored(np.array([0.5 + 1j, 0.25])), "values of type complex128, which are no real numbers"),
+        (
+            stored(np.array([0.5 + 1j, 0.25])),
+            "values of type complex128, which are no real numbers",
+        ),
         (stored(np.array(["0.5", "0.25"])), "values of type <U4, which"),
         (stored(np.array([b"0.5", b"0.25"])), r"values of type \|S4, which"),
         (stored(np.array(["2020-01-01"], "M8[D]")), r"values of type datetime64\[D\], which"),
         (stored(np.array([3], "m8[s]")), r"values of type timedelta64\[s\], which"),
         (stored(np.zeros(2, [("a", "f8")])), "which are no real numbers"),
         (stored(np.array([0.5, None]), allow_pickle=True), "Object arrays cannot be loaded"),
-        (stored(np.array([0.5, 0.25])) + b"x", r"it holds more bytes than its header says, which is an array of shape \(2,\)"),
-        (stored(np.array([0.5])) + stored(np.array([0.25])), "it holds more bytes than its header says"),
+        (
+            stored(np.array([0.5, 0.25])) + b"x",
+            r"it holds more bytes than its header says, which is an array of shape \(2,\)",
+        ),
+        (
+            stored(np.array([0.5])) + stored(np.array([0.25])),
+            "it holds more bytes than its header says",
+        ),
         (stored(np.array([0.5, 0.25]))[:-1], "Failed to read all data"),
         (b"", "EOF"),
         (b"0.5\n0.25\n", "magic string is not correct"),
         (b"PK\x05\x06" + bytes(18), "magic string is not correct"),
-        (with_header("{'descr': '<f8', 'fortran_order': False, 'shape': (10000000000000,)}"), "more numbers than memory holds"),
-        (with_header("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}"), "Failed to read all data"),
+        (
+            with_header("{'descr': '<f8', 'fortran_order': False, 'shape': (10000000000000,)}"),
+            "more numbers than memory holds",
+        ),
+        (
+            with_header("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}"),
+            "Failed to read all data",
+        ),
         (with_header("(" * 5000), "its header is damaged"),
     ],
 )
@@ -127,31 +145,53 @@ PIECES = [*'#"\n\r\0 ,;\t_eE+-.0', "\ufeff", "\x85", "0x", "nan", "\u0663"]
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, len(TYPED)), st.sampled_from(PIECES)), max_size=3))
-def test_a_changed_text_is_read_by_its_letters_or_refused(tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[int, str]]) -> None:
+def test_a_changed_text_is_read_by_its_letters_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[int, str]]
+) -> None:
     """The numbers are those that an independent reading finds."""
     text = TYPED
     for at, put in changes:
         text = text[:at] + put + text[at:]
     path = tmp_path_factory.getbasetemp() / "changed.txt"
     path.write_bytes(text.encode())
-    lines = [line.strip() for line in text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+    lines = [
+        line.strip()
+        for line in text.removeprefix("\ufeff")
+        .replace("\r\n", "\n")
+        .replace("\r", "\n")
+        .split("\n")
+    ]
     lines = [line for line in lines if line and not line.startswith("#")]
-    rows = [line.split(",") if any("," in other for other in lines) else line.split() for line in lines]
+    rows = [
+        line.split(",") if any("," in other for other in lines) else line.split() for line in lines
+    ]
     try:
         found = read_array(path)
     except ValueError:
         return
     assert not any(sign in entry for row in rows for entry in row for sign in '#"\0_x\u0663')
-    assert np.array_equal(found.reshape(len(rows), -1), [[float(entry) for entry in row] for row in rows], equal_nan=True)
+    assert np.array_equal(
+        found.reshape(len(rows), -1),
+        [[float(entry) for entry in row] for row in rows],
+        equal_nan=True,
+    )
 
 
 STORED = stored(np.array([0.75, 0.25, 0.5]))
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, len(STORED) - 1), st.integers(0, 255)), min_size=1, max_size=3), st.booleans())
-def test_flipped_bytes_of_stored_numbers(tmp_path_factory: pytest.TempPathFactory, flips: list[tuple[int, int]], header: bool) -> None:
-    """All of the file is numbers, or it is refused; a header may be changed into that of other numbers in as many bytes."""
+@given(
+    st.lists(
+        st.tuples(st.integers(0, len(STORED) - 1), st.integers(0, 255)), min_size=1, max_size=3
+    ),
+    st.booleans(),
+)
+def test_flipped_bytes_of_stored_numbers(
+    tmp_path_factory: pytest.TempPathFactory, flips: list[tuple[int, int]], header: bool
+) -> None:
+    """All of the file is numbers, or it is refused; a header may be changed into that of other
+    numbers in as many bytes."""
     data = bytearray(STORED)
     for at, value in flips:
         data[at % 128 if header else at] = value
@@ -167,20 +207,30 @@ def test_flipped_bytes_of_stored_numbers(tmp_path_factory: pytest.TempPathFactor
     assert found.dtype == np.float64
 
 
-def test_files_on_the_command_line(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The option, the file, what is wrong and the remedy, in a line; integers in one row or column alone."""
+def test_files_on_the_command_line(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The option, the file, what is wrong and the remedy, in a line; integers in one row or column
+    alone."""
     monkeypatch.chdir(tmp_path)
     np.save("c.npy", np.array([0.5 + 1j, 0.25]))
     Path("cut.txt").write_text("0.75,0.25#,0.5\n")
     Path("sizes.txt").write_text("1,1\n")
     Path("table.txt").write_text("1,1\n1,1\n")
     line = refused(capsys, "run --means c.npy --clusters 1,1 --required 1,0")
-    assert "--means c.npy cannot be used: it holds values of type complex128, which are no real numbers; give a text file" in line
+    assert (
+        "--means c.npy cannot be used: it holds values of type complex128, which are no real "
+        "numbers; give a text file" in line
+    )
     assert "'0.25#'" in refused(capsys, "run --means @cut.txt --clusters 1,1 --required 1,0")
     assert "'0_9'" in refused(capsys, "run --means 0_9,0.5 --clusters 1,1 --required 1,0")
-    assert document(capsys, "bounds --means 0.75,0.25 --clusters @sizes.txt --required 1,0")["problem"]["clusters"] == [1, 1]
+    assert document(capsys, "bounds --means 0.75,0.25 --clusters @sizes.txt --required 1,0")[
+        "problem"
+    ]["clusters"] == [1, 1]
     for words in ("1,1\\;1,1", "@table.txt"):
-        line = refused(capsys, f"bounds --means 0.9,0.8,0.7,0.6 --clusters {words} --required 1,0,0,0")
+        line = refused(
+            capsys, f"bounds --means 0.9,0.8,0.7,0.6 --clusters {words} --required 1,0,0,0"
+        )
         assert "is a table of shape (2, 2); give one row of integers" in line
 
 
@@ -203,14 +253,19 @@ required = [1, 0]
         (STUDY.replace("\n", "\r").encode(), "Illegal character '\\\\r'|line 1"),
         (STUDY.encode() + b"\0", "Illegal character|Invalid"),
         (STUDY.encode() + b"]", "line 9"),
-        (STUDY.replace("delta = 0.1", "delta = 0.1\ndelta = 0.2").encode(), "Cannot overwrite a value"),
+        (
+            STUDY.replace("delta = 0.1", "delta = 0.1\ndelta = 0.2").encode(),
+            "Cannot overwrite a value",
+        ),
     ],
 )
 def test_studies_that_are_no_toml(data: bytes, said: str, tmp_path: Path) -> None:
     """Named as such, with the place."""
     path = tmp_path / "study.toml"
     path.write_bytes(data)
-    with pytest.raises(StudyFileError, match=rf"study\.toml' is no TOML that can be read: .*({said})"):
+    with pytest.raises(
+        StudyFileError, match=rf"study\.toml' is no TOML that can be read: .*({said})"
+    ):
         Study.from_toml(path)
 
 
@@ -224,7 +279,18 @@ def test_text_is_bounded(tmp_path: Path) -> None:
         read_text(Path("/dev/zero"), 1000)
 
 
-NAMES = ["gaps[1].study", "run 1*", "a?b", "{a,b}", "~", "k=2", "file:x", "%41", "**", os.fsdecode(b"\xff")]
+NAMES = [
+    "gaps[1].study",
+    "run 1*",
+    "a?b",
+    "{a,b}",
+    "~",
+    "k=2",
+    "file:x",
+    "%41",
+    "**",
+    os.fsdecode(b"\xff"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -233,15 +299,20 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stores")
     for keep in ("replications", "aggregates"):
         for seed in (1, 2):
-            study = Study.grid([rai.table_problem()], [rai.Vanilla()], [0.1], replications=40, seed=seed, keep=keep)
+            study = Study.grid(
+                [rai.table_problem()], [rai.Vanilla()], [0.1], replications=40, seed=seed, keep=keep
+            )
             study.run(folder / f"{keep} {seed}")
     return folder
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("keep", ["replications", "aggregates"])
-def test_stores_in_folders_of_any_name(name: str, keep: str, stores: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows, sums and verification are those of that folder, though its name read as a pattern matches others."""
+def test_stores_in_folders_of_any_name(
+    name: str, keep: str, stores: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows, sums and verification are those of that folder, though its name read as a pattern
+    matches others."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(stores / f"{keep} 1", name)
     for sibling in ("gaps1.study", "run 10", "axb", "a", "b", "A", "x"):
@@ -255,22 +326,29 @@ def test_stores_in_folders_of_any_name(name: str, keep: str, stores: Path, tmp_p
         assert rows.equals(expected.rows().sort("replication").collect())
 
 
-@pytest.mark.parametrize("text", [b"[" * 100_000, BOM + b"{}", b"\xff", b"[]", b"null", b'{"started": 1}', b"{}{}"])
+@pytest.mark.parametrize(
+    "text", [b"[" * 100_000, BOM + b"{}", b"\xff", b"[]", b"null", b'{"started": 1}', b"{}{}"]
+)
 def test_records_that_are_no_json(text: bytes, stores: Path, tmp_path: Path) -> None:
     """A run's is passed over with a warning; the store's own is an error that says what to do."""
     shutil.copytree(stores / "replications 1", tmp_path / "store")
     (tmp_path / "store" / "run-x.json").write_bytes(text)
     (tmp_path / "store" / "run-y.json").mkdir()
-    with pytest.warns(StoreWarning, match=r"run-[xy]\.json is passed over: it is no record of a run") as said:
+    with pytest.warns(
+        StoreWarning, match=r"run-[xy]\.json is passed over: it is no record of a run"
+    ) as said:
         assert len(open_study(tmp_path / "store").runs()) == 1
     assert len(said) == 2
     (tmp_path / "store" / "rai-sim-store.json").write_bytes(text)
-    with pytest.raises(StoreError, match=r"has a damaged rai-sim-store\.json; restore it from a copy"):
+    with pytest.raises(
+        StoreError, match=r"has a damaged rai-sim-store\.json; restore it from a copy"
+    ):
         open_study(tmp_path / "store")
 
 
 def test_a_study_in_a_folder_with_brackets_from_end_to_end(tmp_path: Path, capsys: Capture) -> None:
-    """Run, verified, drawn and reported on the command line, its file with a byte order mark and its means beside one of a like name."""
+    """Run, verified, drawn and reported on the command line, its file with a byte order mark and
+    its means beside one of a like name."""
     file = tmp_path / "gaps[1].toml"
     file.write_bytes(BOM + STUDY.replace("\n", "\r\n").encode())
     (tmp_path / "means[1].txt").write_text("0.9\n0.1\n")

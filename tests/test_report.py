@@ -46,7 +46,12 @@ problem = "top"
 k = 1
 """)
     gaps = rai.Study.from_toml(file)
-    grid = rai.Study.grid({"table": WRONG}, [rai.LUCB(as_printed=True), rai.Vanilla(), rai.LUCB()], [0.1, 0.01], replications=40)
+    grid = rai.Study.grid(
+        {"table": WRONG},
+        [rai.LUCB(as_printed=True), rai.Vanilla(), rai.LUCB()],
+        [0.1, 0.01],
+        replications=40,
+    )
     both = rai.Study((*gaps.tasks, *grid.tasks), replications=40)
     return both.run(file.parent / "store")
 
@@ -76,13 +81,19 @@ def test_the_page_is_small_and_asks_for_nothing(study: StudyResults, text: str) 
 
 
 def test_the_page_says_what_was_run(study: StudyResults, text: str) -> None:
-    """Title, definition, instances, algorithms, seeds, runs with versions and processor; names are text."""
+    """Title, definition, instances, algorithms, seeds, runs with versions and processor; names are
+    text."""
     assert "<h1>Gaps &amp; arms</h1>" in text
     assert "delta = [0.1, 0.01]  # &lt;both&gt;" in text
     assert "two arms &lt;of &amp; many&gt;, gap = 0.8" in text
     assert "<of" not in text
     assert "54 tasks, 2,160 of 2,160 replications" in text
-    for words in ("LUCB(as_printed=True)", "seeds: 0", "skip_error: 1e-12", "replications of each task: 40"):
+    for words in (
+        "LUCB(as_printed=True)",
+        "seeds: 0",
+        "skip_error: 1e-12",
+        "replications of each task: 40",
+    ):
         assert words in text
     record = study.runs()[0]
     for name in ("rai_sim", "processor", "started"):
@@ -98,32 +109,45 @@ def test_error_rates_above_delta_are_warned_of(study: StudyResults, text: str) -
     found = re.findall(r'<p class="warning"[^>]*><b>WARNING:</b> ([^<]*)</p>', text)
     assert len(found) == len(wrong)
     assert all("LUCB(as_printed=True)" in words and "lies above delta" in words for words in found)
-    assert text.count('<td style="text-align:right" class="warn">lies above delta</td>') == len(wrong)
+    assert text.count('<td style="text-align:right" class="warn">lies above delta</td>') == len(
+        wrong
+    )
 
 
 def test_wrong_titles_do_not_become_markup(study: StudyResults) -> None:
     """A title is text."""
-    assert "<h1>&lt;script&gt;alert(1)&lt;/script&gt;</h1>" in report(study, title="<script>alert(1)</script>")
+    assert "<h1>&lt;script&gt;alert(1)&lt;/script&gt;</h1>" in report(
+        study, title="<script>alert(1)</script>"
+    )
 
 
 def rows_of(browser: Chrome, number: int, column: int) -> list[str]:
     """Return a column of a table as shown."""
     rows = "document.querySelectorAll('table.sorts')[arguments[0]].tBodies[0].rows"
-    return list(browser.execute_script(f"return [...{rows}].map(row => row.cells[arguments[1]].textContent)", number, column))
+    return list(
+        browser.execute_script(
+            f"return [...{rows}].map(row => row.cells[arguments[1]].textContent)", number, column
+        )
+    )
 
 
 def head(browser: Chrome, number: int, column: int) -> Any:
     """Return the head of a column."""
-    return browser.find_elements(By.CSS_SELECTOR, "table.sorts")[number].find_elements(By.TAG_NAME, "th")[column]
+    return browser.find_elements(By.CSS_SELECTOR, "table.sorts")[number].find_elements(
+        By.TAG_NAME, "th"
+    )[column]
 
 
 def test_in_a_browser(study: StudyResults, file: Path) -> None:
-    """No console message, all figures loaded and as wide as they should be, the warning visible, tables sort by click and by key."""
+    """No console message, all figures loaded and as wide as they should be, the warning visible,
+    tables sort by click and by key."""
     with page(file) as browser:
         pictures = browser.find_elements(By.CSS_SELECTOR, "figure img")
         assert len(pictures) >= 8
         for picture in pictures:
-            assert browser.execute_script("return arguments[0].complete && arguments[0].naturalWidth > 100", picture)
+            assert browser.execute_script(
+                "return arguments[0].complete && arguments[0].naturalWidth > 100", picture
+            )
             assert picture.get_attribute("alt")
         assert browser.find_element(By.CSS_SELECTOR, ".warning").is_displayed()
         means = [row["pulls_mean"] for row in study.summary().iter_rows(named=True)]
@@ -133,7 +157,9 @@ def test_in_a_browser(study: StudyResults, file: Path) -> None:
         assert rows_of(browser, 1, 4) == [shown[i] for i in np.argsort(means, kind="stable")]
         assert head(browser, 1, 4).get_attribute("aria-sort") == "ascending"
         head(browser, 1, 4).send_keys(Keys.ENTER)
-        assert rows_of(browser, 1, 4) == [shown[i] for i in np.argsort(-np.array(means), kind="stable")]
+        assert rows_of(browser, 1, 4) == [
+            shown[i] for i in np.argsort(-np.array(means), kind="stable")
+        ]
         assert head(browser, 1, 4).get_attribute("aria-sort") == "descending"
         head(browser, 1, 0).click()
         names = list(dict.fromkeys(rows_of(browser, 1, 0)))
@@ -158,12 +184,19 @@ def test_on_a_telephone(file: Path) -> None:
 def test_the_console_check_can_fail(file: Path) -> None:
     """Negative control: a script that throws is noticed."""
     broken = file.with_name("broken.html")
-    broken.write_text(file.read_text(encoding="utf-8").replace('"use strict";', '"use strict"; nothing_of_that_name();'), encoding="utf-8")
+    broken.write_text(
+        file.read_text(encoding="utf-8").replace(
+            '"use strict";', '"use strict"; nothing_of_that_name();'
+        ),
+        encoding="utf-8",
+    )
     with page(broken) as browser:
         assert [entry for entry in console(browser) if "nothing_of_that_name" in entry["message"]]
 
 
-def test_writing_replaces_or_leaves_the_file(study: StudyResults, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writing_replaces_or_leaves_the_file(
+    study: StudyResults, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A failure on the way leaves the old page."""
     path = tmp_path / "report.html"
     path.write_text("old")
@@ -179,7 +212,9 @@ def test_writing_replaces_or_leaves_the_file(study: StudyResults, tmp_path: Path
 
 def test_a_study_in_which_nothing_finished(tmp_path: Path) -> None:
     """Tables and the warning are there all the same; figures say why there are none."""
-    results = rai.Study.grid([rai.table_problem()], [rai.LUCB()], [0.1], replications=3, max_pulls=3).run(tmp_path / "store")
+    results = rai.Study.grid(
+        [rai.table_problem()], [rai.LUCB()], [0.1], replications=3, max_pulls=3
+    ).run(tmp_path / "store")
     write_report(results, tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "3 replications stopped at their cap of pulls" in page
@@ -188,10 +223,17 @@ def test_a_study_in_which_nothing_finished(tmp_path: Path) -> None:
 
 
 def test_missing_and_infinite_values_sort(tmp_path: Path) -> None:
-    """One replication (no interval), none finished, an infinite gap: columns stay numeric, what is missing comes last either way."""
-    problems = {"one cluster": rai.Problem(rai.Bernoulli([0.5, 0.4]), (2,), (1,)), "two": rai.best_arm(rai.Bernoulli([0.9, 0.1])),
-                "three": rai.best_arm(rai.Bernoulli([0.9, 0.5])), "four": rai.best_arm(rai.Bernoulli([0.9, 0.8]))}
-    results = rai.Study.grid(problems, [rai.Vanilla()], [0.1], replications=1, max_pulls=500).run(tmp_path / "store")
+    """One replication (no interval), none finished, an infinite gap: columns stay numeric, what is
+    missing comes last either way."""
+    problems = {
+        "one cluster": rai.Problem(rai.Bernoulli([0.5, 0.4]), (2,), (1,)),
+        "two": rai.best_arm(rai.Bernoulli([0.9, 0.1])),
+        "three": rai.best_arm(rai.Bernoulli([0.9, 0.5])),
+        "four": rai.best_arm(rai.Bernoulli([0.9, 0.8])),
+    }
+    results = rai.Study.grid(problems, [rai.Vanilla()], [0.1], replications=1, max_pulls=500).run(
+        tmp_path / "store"
+    )
     write_report(results, tmp_path / "report.html")
     with page(tmp_path / "report.html") as browser:
         head(browser, 0, 5).click()
@@ -210,15 +252,25 @@ def test_missing_and_infinite_values_sort(tmp_path: Path) -> None:
 def test_arms_without_guarantees_are_warned_of(tmp_path: Path) -> None:
     """Bounds and delta mean nothing for them: page, notebook and figures say so."""
     wide = rai.Problem(rai.Gaussian([1.0, 0.0], sd=1.0), (1, 1), (1, 0), strict=False)
-    results = rai.Study.grid({"wide": wide}, [rai.Vanilla()], [0.1, 0.01], replications=20).run(tmp_path / "store")
+    results = rai.Study.grid({"wide": wide}, [rai.Vanilla()], [0.1, 0.01], replications=20).run(
+        tmp_path / "store"
+    )
     for shown in (report(results), results._repr_html_()):
         assert "guarantees and bounds do not hold for the arms of 1 instance: sd is 1.0" in shown
 
 
 def test_seeds_and_caps_are_told_apart(tmp_path: Path) -> None:
     """Two seeds of one study: tables, warnings and captions name them."""
-    grids = [rai.Study.grid({"x": WRONG}, [rai.LUCB(as_printed=True), rai.Vanilla()], [0.1, 0.01], seed=seed, replications=30)
-             for seed in (1, 2)]
+    grids = [
+        rai.Study.grid(
+            {"x": WRONG},
+            [rai.LUCB(as_printed=True), rai.Vanilla()],
+            [0.1, 0.01],
+            seed=seed,
+            replications=30,
+        )
+        for seed in (1, 2)
+    ]
     both = rai.Study((*grids[0].tasks, *grids[1].tasks), replications=30).run(tmp_path / "store")
     page = report(both)
     assert "x, seed 1" in page
@@ -238,14 +290,21 @@ def test_what_notebooks_show(study: StudyResults) -> None:
     assert shown.count("<tr>") == 51
     assert "WARNING" in shown
     named = rai.best_arm(rai.Bernoulli([0.9, 0.1]).with_names(["<i>A</i>", "B"]))
-    assert "&lt;i&gt;A&lt;/i&gt;" in rai.simulate(named, rai.Vanilla(), replications=5, seed=0)._repr_html_()
+    assert (
+        "&lt;i&gt;A&lt;/i&gt;"
+        in rai.simulate(named, rai.Vanilla(), replications=5, seed=0)._repr_html_()
+    )
 
 
 def test_cells() -> None:
     """Keys and texts are escaped, warnings marked."""
     shown = table(["<x>"], [[Cell('"', '"', True)]])
-    assert shown == ('<table><thead><tr><th scope="col" style="text-align:left">&lt;x&gt;</th></tr></thead><tbody><tr>'
-                     '<td style="text-align:left" data-key="&quot;" class="warn">&quot;</td></tr></tbody></table>')
+    assert shown == (
+        '<table><thead><tr><th scope="col" '
+        'style="text-align:left">&lt;x&gt;</th></tr></thead><tbody><tr>'
+        '<td style="text-align:left" data-key="&quot;" '
+        'class="warn">&quot;</td></tr></tbody></table>'
+    )
 
 
 def test_the_records_are_json(text: str) -> None:

@@ -1,4 +1,5 @@
-"""Results built by hand: what they refuse, how they merge, and statistics against independent ones."""
+"""Results built by hand: what they refuse, how they merge, and statistics against independent
+ones."""
 
 import pickle
 import subprocess
@@ -46,7 +47,10 @@ def test_properties_come_from_the_experiment_and_the_ranges() -> None:
     assert result.replication_index.dtype == np.int64
     assert (result.problem, result.algorithm) == (EXPERIMENT.problem, Vanilla())
     assert (result.delta, result.seed) == (0.01, 7)
-    assert repr(result) == "Result(Vanilla(merging=True), delta=0.01, seed=7, replications=8, finished=6)"
+    assert (
+        repr(result)
+        == "Result(Vanilla(merging=True), delta=0.01, seed=7, replications=8, finished=6)"
+    )
 
 
 def test_arrays_are_read_only_but_the_callers_stay_writable() -> None:
@@ -74,9 +78,13 @@ def test_representatives_need_one_column_for_each_that_is_required() -> None:
 
 
 @pytest.mark.parametrize("ranges", [((0, 3), (2, 5)), ((4, 5), (0, 2)), ((3, 3),), ((-1, 2),)])
-def test_ranges_must_be_ascending_disjoint_and_not_empty(ranges: tuple[tuple[int, int], ...]) -> None:
+def test_ranges_must_be_ascending_disjoint_and_not_empty(
+    ranges: tuple[tuple[int, int], ...],
+) -> None:
     """The message shows the range at fault and says what to give."""
-    with pytest.raises(ValueError, match=r"ranges holds .* give ascending, disjoint, non-empty ranges"):
+    with pytest.raises(
+        ValueError, match=r"ranges holds .* give ascending, disjoint, non-empty ranges"
+    ):
         Result(EXPERIMENT, ranges, *(getattr(made((0, 2)), name) for name in ARRAYS))
 
 
@@ -91,7 +99,8 @@ def test_a_result_without_replications_is_refused() -> None:
     owners=st.lists(st.integers(0, 3), min_size=12, max_size=12),
 )
 def test_pieces_in_any_order_merge_to_the_whole(ends: list[int], owners: list[int]) -> None:
-    """Cut 0..n into ranges, hand them to up to four results, merge: the rows of the whole, in order."""
+    """Cut 0..n into ranges, hand them to up to four results, merge: the rows of the whole, in
+    order."""
     ends = sorted(ends)
     pieces: dict[int, list[tuple[int, int]]] = {}
     for start, stop, owner in zip([0, *ends], ends, owners, strict=False):
@@ -108,12 +117,20 @@ def test_adding_keeps_gaps_and_adds_up_the_time() -> None:
     merged = right + left
     assert merged == left + right == made((0, 3), (5, 8), (10, 12))
     assert merged.seconds == 1.0
-    assert [getattr(merged, name).dtype for name in ARRAYS] == [np.int64, np.int64, bool, bool, np.int32]
+    assert [getattr(merged, name).dtype for name in ARRAYS] == [
+        np.int64,
+        np.int64,
+        bool,
+        bool,
+        np.int32,
+    ]
 
 
 def test_overlapping_replications_are_named() -> None:
     """The message tells which replications are in both."""
-    with pytest.raises(ValueError, match=r"replications 7 to 8 are in two results.*first_replication"):
+    with pytest.raises(
+        ValueError, match=r"replications 7 to 8 are in two results.*first_replication"
+    ):
         made((0, 9)) + made((7, 12))
     with pytest.raises(ValueError, match=r"replications 3 to 3 are in two results"):
         made((0, 9)) + made((3, 4), (20, 30))
@@ -159,7 +176,9 @@ def test_merging_nothing_and_adding_other_things_is_refused() -> None:
             other + made((0, 2))  # type: ignore[operator]
 
 
-def test_identity_is_the_same_for_numpy_scalars_and_rebuilt_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_identity_is_the_same_for_numpy_scalars_and_rebuilt_problems(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Values count, not the objects that hold them; and the version of the streams counts."""
     numbers: list[Any] = [np.float64(0.01), np.int64(7), np.float64(1e-12), np.int64(5_000)]
     again = Experiment(table_problem(task=3), Vanilla(), *numbers)
@@ -173,7 +192,8 @@ def test_identity_is_the_same_for_numpy_scalars_and_rebuilt_problems(monkeypatch
 
 
 def test_results_are_equal_by_content() -> None:
-    """A changed row, other replications or another experiment make a difference, time spent does not."""
+    """A changed row, other replications or another experiment make a difference, time spent does
+    not."""
     result = made((0, 6))
     assert result == made((0, 6), seconds=99.0)
     assert result != made((1, 7))
@@ -190,34 +210,53 @@ def test_frames_have_one_typed_row_a_replication() -> None:
     result = made((0, 2), (8, 10))
     frame = result.to_frame()
     assert frame.schema == {
-        "replication": pl.Int64, "pulls": pl.Int64, "rounds": pl.Int64, "correct": pl.Boolean,
-        "finished": pl.Boolean, "representatives": pl.List(pl.Int32),
-    }  # fmt: skip
+        "replication": pl.Int64,
+        "pulls": pl.Int64,
+        "rounds": pl.Int64,
+        "correct": pl.Boolean,
+        "finished": pl.Boolean,
+        "representatives": pl.List(pl.Int32),
+    }
     assert frame["replication"].to_list() == [0, 1, 8, 9]
     for name in ARRAYS:
         assert frame[name].to_list() == getattr(result, name).tolist()
 
 
 def test_importing_loads_neither_frames_nor_distributions() -> None:
-    """What only some results need is loaded where it is used: the import stays about as fast as Numba's."""
+    """What only some results need is loaded where it is used: the import stays about as fast as
+    Numba's."""
     slow = ("polars", "scipy.special", "scipy.stats", "typer", "tqdm")
     code = f"import rai_sim, sys; print(*[name for name in {slow} if name in sys.modules])"
     root = str(Path(rai_sim.__file__).parents[1])
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root
+    )
     assert found.stdout.strip() == ""
 
 
 def test_arms_are_named_where_they_have_names() -> None:
-    """In the frame of outputs, in the summary and its text; names change neither numbers nor identity."""
+    """In the frame of outputs, in the summary and its text; names change neither numbers nor
+    identity."""
     arms = Bernoulli([0.2, 0.9, 0.5, 0.85])
     named = arms.with_names(["A", "B", "C", "D"], ids=[11, 12, 13, 14])
     assert named == arms
-    plain, result = (simulate(top(one, 2), Vanilla(), delta=0.2, replications=60, seed=1) for one in (arms, named))
+    plain, result = (
+        simulate(top(one, 2), Vanilla(), delta=0.2, replications=60, seed=1)
+        for one in (arms, named)
+    )
     assert result == plain
     frame = result.named()
     assert frame.columns == ["cluster", "arm", "id", "name", "mean", "times", "share"]
     assert frame["times"].sum() == 2 * np.count_nonzero(result.finished)
-    assert frame.filter(frame["name"] == "B").row(0) == (1, 1, 12, "B", 0.9, np.count_nonzero(result.representatives == 1), 1.0)
+    assert frame.filter(frame["name"] == "B").row(0) == (
+        1,
+        1,
+        12,
+        "B",
+        0.9,
+        np.count_nonzero(result.representatives == 1),
+        1.0,
+    )
     assert plain.named()["name"].to_list()[0] == "arm 1"
     assert plain.named()["id"].null_count() == len(plain.named())
     assert plain.summary().named is None

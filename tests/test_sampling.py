@@ -1,8 +1,9 @@
-"""Samplers of sums against SciPy's distributions, and their log probabilities against 60-digit arithmetic.
+"""Samplers of sums against SciPy's distributions, and their log probabilities against 60-digit
+arithmetic.
 
-False alarms: fewer than 1000 statistical comparisons, each at the level of `statistics_checks`; with fresh
-seeds the whole file would raise one with probability at most 1e-4. Negative controls: the same draws,
-compared with a law that is 1/20 of a standard deviation off, must be rejected.
+False alarms: fewer than 1000 statistical comparisons, each at the level of `statistics_checks`;
+with fresh seeds the whole file would raise one with probability at most 1e-4. Negative controls:
+the same draws, compared with a law that is 1/20 of a standard deviation off, must be rejected.
 """
 
 from __future__ import annotations
@@ -87,7 +88,9 @@ def draw_hypergeometric(k: int, successes: int, h: int, key: Words, stream: int,
 
 
 @driver
-def draw_split_binomial(k: int, p: float, h: int, key: Words, stream: int, total: Ints, early: Ints) -> None:
+def draw_split_binomial(
+    k: int, p: float, h: int, key: Words, stream: int, total: Ints, early: Ints
+) -> None:
     """Draw sums of k trials, then given each the sum of its first h trials."""
     state = replication_stream(key, stream, key[2:])
     for i in range(total.size):
@@ -104,8 +107,11 @@ def draw_bernoulli_words(expansion: np.uint64, key: Words, stream: int, out: Wor
 
 
 @driver
-def draw_first_bernoulli_words(expansion: np.uint64, key: Words, out: Words, generators: Words, words: Words) -> None:
-    """Draw two words from the beginning of each stream; show its generators before, and the words with which ties are broken."""
+def draw_first_bernoulli_words(
+    expansion: np.uint64, key: Words, out: Words, generators: Words, words: Words
+) -> None:
+    """Draw two words from the beginning of each stream; show its generators before, and the words
+    with which ties are broken."""
     for i in range(out.shape[0]):
         state = replication_stream(key, i, key[2:])
         for j in range(16):
@@ -167,14 +173,17 @@ def binomial_sd(k: int, p: float) -> float:
 
 
 def shifted(p: float, k: int) -> float:
-    """Return a probability, moved towards 1/2, whose sums of k trials lie SHIFT standard deviations off."""
+    """Return a probability, moved towards 1/2, whose sums of k trials lie SHIFT standard deviations
+    off."""
     return p + math.copysign(SHIFT * binomial_sd(k, p) / k, 0.5 - p)
 
 
 def cross(rows: Ints, columns: Ints) -> Ints:
     """Return how often each pair of bins was seen."""
     width = int(columns.max()) + 1
-    return np.bincount(rows * width + columns, minlength=(int(rows.max()) + 1) * width).reshape(-1, width)
+    return np.bincount(rows * width + columns, minlength=(int(rows.max()) + 1) * width).reshape(
+        -1, width
+    )
 
 
 def check_both(law: Law, wrong: Law, counts: Ints, edges: Floats) -> None:
@@ -184,7 +193,8 @@ def check_both(law: Law, wrong: Law, counts: Ints, edges: Floats) -> None:
 
 
 def check_binomial(k: int, p: float, stream: int) -> None:
-    """Compare draws with SciPy's law; where one value has nearly all, draw until 10 others are expected."""
+    """Compare draws with SciPy's law; where one value has nearly all, draw until 10 others are
+    expected."""
     law, wrong = stats.binom(k, p), stats.binom(k, shifted(p, k))
     others = 1.0 - max(law.pmf([math.floor((k + 1) * p), math.ceil(k * p)]))
     size = int(np.clip(10.0 / others + 1.0, 100_000, 10_000_001))
@@ -197,12 +207,29 @@ def check_binomial(k: int, p: float, stream: int) -> None:
         assert chunk.max() <= k
         counts += counts_in(edges, chunk)
     check_both(law, wrong, counts, edges)
-    if law.std() > 100.0:  # the last hexadecimal digit is uniform but for e^-(2 pi^2 sd^2 / 256) = e^-771
+    # the last hexadecimal digit is uniform but for e^-(2 pi^2 sd^2 / 256) = e^-771
+    if law.std() > 100.0:
         assert chi_square(np.bincount(chunk % 16, minlength=16), [1 / 16] * 16) > LEVEL
 
 
 SIZES = [1, 2, 3, 10, 19, 21, 64, 100, 1000, 10**4, 10**5, 10**6, 10**7, 10**8, 10**9]
-CHANCES = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999, 1 - 1e-4, 1 - 1e-5, 1 - 1e-6]
+CHANCES = [
+    1e-6,
+    1e-5,
+    1e-4,
+    1e-3,
+    0.01,
+    0.1,
+    0.3,
+    0.5,
+    0.7,
+    0.9,
+    0.99,
+    0.999,
+    1 - 1e-4,
+    1 - 1e-5,
+    1 - 1e-6,
+]
 
 
 @pytest.mark.parametrize("k", SIZES)
@@ -218,13 +245,15 @@ def test_binomial(k: int) -> None:
     # where inversion gives way to rejection
     + [(k, mean / k) for k in (20, 25, 10**4, 10**9) for mean in (9.999, 10.0, 10.001)]
     + [(k, 1.0 - mean / k) for k in (25, 10**4) for mean in (9.999, 10.001)],
-)  # fmt: skip
+)
 def test_binomial_at_its_borders(k: int, p: float) -> None:
     """Chi-square; at most two comparisons a case."""
     check_binomial(k, p, 2000 + round(1000.0 * math.log(k)) + round(100.0 * p))
 
 
-@pytest.mark.parametrize(("k", "p", "sum_"), [(0, 0.3, 0), (0, 0.9, 0), (7, 0.0, 0), (7, 1.0, 7), (10**14, 1.0, 10**14)])
+@pytest.mark.parametrize(
+    ("k", "p", "sum_"), [(0, 0.3, 0), (0, 0.9, 0), (7, 0.0, 0), (7, 1.0, 7), (10**14, 1.0, 10**14)]
+)
 def test_binomial_without_chance(k: int, p: float, sum_: int) -> None:
     """No trials, or trials whose outcome is certain."""
     draws = np.empty(100, np.int64)
@@ -233,7 +262,8 @@ def test_binomial_without_chance(k: int, p: float, sum_: int) -> None:
 
 
 def test_binomial_of_the_largest_number_of_trials() -> None:
-    """2^62 trials, where doubles lie up to 512 apart, 5e-7 deviations: one comparison, and a control."""
+    """2^62 trials, where doubles lie up to 512 apart, 5e-7 deviations: one comparison, and a
+    control."""
     draws = np.empty(200_000, np.int64)
     draw_binomial(2**62, 0.5, KEY, 2, draws)
     z = (draws - 2**61) / 2.0**30
@@ -242,13 +272,21 @@ def test_binomial_of_the_largest_number_of_trials() -> None:
 
 
 DYADIC = (0.0, 2.0**-11, 1 / 512, 3 / 256, 0.25, 0.5, 255 / 256)
-EXPANSIONS = {p: int(p * 2**64) for p in (*DYADIC, math.nextafter(2.0**-11, 1.0), 0.3, 0.85, 0.999, 1 - 2.0**-53)}
+EXPANSIONS = {
+    p: int(p * 2**64)
+    for p in (*DYADIC, math.nextafter(2.0**-11, 1.0), 0.3, 0.85, 0.999, 1 - 2.0**-53)
+}
 
 
 @pytest.mark.parametrize("expansion", [*EXPANSIONS.values(), 1, 2**64 - 1, 0x00FF00000000FFFF])
 def test_bernoulli_words_compare_uniforms_with_p(expansion: int) -> None:
-    """Exactly: a lane is 1 iff its random byte, or on a tie the stream's next word behind it, is below the digits of p 2^64."""
-    ones, generators, words = np.empty((300, 2), np.uint64), np.empty((300, 16), np.uint64), np.empty((300, 128), np.uint64)
+    """Exactly: a lane is 1 iff its random byte, or on a tie the stream's next word behind it, is
+    below the digits of p 2^64."""
+    ones, generators, words = (
+        np.empty((300, 2), np.uint64),
+        np.empty((300, 16), np.uint64),
+        np.empty((300, 128), np.uint64),
+    )
     draw_first_bernoulli_words(np.uint64(expansion), KEY, ones, generators, words)
     for i in range(ones.shape[0]):
         states = [generators[i, lane::4].tolist() for lane in range(4)]
@@ -257,20 +295,25 @@ def test_bernoulli_words_compare_uniforms_with_p(expansion: int) -> None:
             drawn = [xoshiro(state) for _ in range(2) for state in states]
             lanes_of = [byte for word in drawn for byte in word.to_bytes(8, "little")]
             expected = [
-                byte < expansion >> 56 or (byte == expansion >> 56 and next(breakers) < (expansion << 8) % 2**64) for byte in lanes_of
+                byte < expansion >> 56
+                or (byte == expansion >> 56 and next(breakers) < (expansion << 8) % 2**64)
+                for byte in lanes_of
             ]
             assert _bits(ones[i, j]).astype(bool).tolist() == expected
 
 
 def _bits(words: Words) -> NDArray[np.uint8]:
     """Return the bits of words on a new last axis, lowest first."""
-    bits: NDArray[np.uint8] = np.unpackbits(words.astype("<u8")[..., None].view(np.uint8), axis=-1, bitorder="little")
+    bits: NDArray[np.uint8] = np.unpackbits(
+        words.astype("<u8")[..., None].view(np.uint8), axis=-1, bitorder="little"
+    )
     return bits
 
 
 @pytest.mark.parametrize("p", [p for p in EXPANSIONS if 0.0 < p < 0.9999])
 def test_bernoulli_words_hold_independent_lanes(p: float) -> None:
-    """At most nine comparisons a p: frequencies, sums under masks, both halves, pairs at every distance.
+    """At most nine comparisons a p: frequencies, sums under masks, both halves, pairs at every
+    distance.
 
     Negative control: sums under the full mask do not fit a shifted p.
     """
@@ -287,13 +330,21 @@ def test_bernoulli_words_hold_independent_lanes(p: float) -> None:
         edges = bin_edges(law, n)
         assert chi_square(counts_in(edges, sums), masses(law, edges)) > LEVEL
         if count == 64:
-            assert chi_square(counts_in(edges, sums), masses(stats.binom(64, shifted(p, 64)), edges)) < LEVEL
+            assert (
+                chi_square(counts_in(edges, sums), masses(stats.binom(64, shifted(p, 64)), edges))
+                < LEVEL
+            )
 
     if p > 2.0**-10:  # else too few words have ones in both halves
         halves, edges = np.empty((2, n), np.int64), bin_edges(stats.binom(32, p), 2000, 8)
         for half in range(2):
             count_ones(words, np.uint64((2**32 - 1) << 32 * half), halves[half])
-        assert independence(cross(np.searchsorted(edges, halves[0]), np.searchsorted(edges, halves[1]))) > LEVEL
+        assert (
+            independence(
+                cross(np.searchsorted(edges, halves[0]), np.searchsorted(edges, halves[1]))
+            )
+            > LEVEL
+        )
     if n * p * p > 1000.0:
         products = np.empty(64)
         lag_products(words, p, products)
@@ -313,7 +364,8 @@ def test_masks_and_counts_of_lanes() -> None:
 
 
 def test_normal() -> None:
-    """Chi-square over 300 bins, Kolmogorov-Smirnov, four moments, sign against size: seven comparisons.
+    """Chi-square over 300 bins, Kolmogorov-Smirnov, four moments, sign against size: seven
+    comparisons.
 
     Negative controls: normals of mean 0.02 and of standard deviation 1.02.
     """
@@ -372,7 +424,8 @@ def test_the_tail_of_the_normal() -> None:
 
 
 def hypergeometric_cases() -> list[tuple[int, int, int]]:
-    """Return populations up to 10^12, successes and draws: few and many, all symmetries, both methods."""
+    """Return populations up to 10^12, successes and draws: few and many, all symmetries, both
+    methods."""
     cases = [
         (2, 1, 1),
         (9, 4, 5),
@@ -386,11 +439,21 @@ def hypergeometric_cases() -> list[tuple[int, int, int]]:
         (1000, 9, 400),
     ]
     for k, s, h in (
-        (64, 20, 11), (64, 32, 32), (1000, 300, 70), (10**4, 5000, 5000), (10**6, 9, 10**5),
-        (10**6, 3 * 10**5, 77), (10**9, 12, 4 * 10**8), (10**9, 10**5, 10**5), (10**9, 10**7, 3 * 10**8),
+        (64, 20, 11),
+        (64, 32, 32),
+        (1000, 300, 70),
+        (10**4, 5000, 5000),
+        (10**6, 9, 10**5),
+        (10**6, 3 * 10**5, 77),
+        (10**9, 12, 4 * 10**8),
+        (10**9, 10**5, 10**5),
+        (10**9, 10**7, 3 * 10**8),
         (10**9, 5 * 10**8, 123_456_789),
-        (10**12, 8, 10**11), (10**12, 10**6, 10**6), (10**12, 10**6, 2 * 10**11), (10**12, 10**8, 4 * 10**11),
-    ):  # fmt: skip
+        (10**12, 8, 10**11),
+        (10**12, 10**6, 10**6),
+        (10**12, 10**6, 2 * 10**11),
+        (10**12, 10**8, 4 * 10**11),
+    ):
         cases += [(k, s, h), (k, k - s, h), (k, s, k - h), (k, k - s, k - h)]
     return [*cases, (10**12, 2 * 10**11, 5 * 10**11)]
 
@@ -423,7 +486,8 @@ def test_hypergeometric(k: int, s: int, h: int) -> None:
 
 
 class ShiftedBetween:
-    """The law of X + a, spread over integers: X + floor(a), or one more with probability a - floor(a)."""
+    """The law of X + a, spread over integers: X + floor(a), or one more with probability a -
+    floor(a)."""
 
     def __init__(self, law: Tabulated, by: float) -> None:
         """Keep both."""
@@ -448,10 +512,15 @@ class ShiftedBetween:
 @pytest.mark.parametrize(
     ("k", "s", "h", "x"),
     [
-        (10, 0, 4, 0), (10, 10, 4, 4), (10, 3, 0, 0), (10, 3, 10, 3),
-        (10**12, 0, 10**9, 0), (1, 1, 1, 1), (1, 0, 1, 0),
+        (10, 0, 4, 0),
+        (10, 10, 4, 4),
+        (10, 3, 0, 0),
+        (10, 3, 10, 3),
+        (10**12, 0, 10**9, 0),
+        (1, 1, 1, 1),
+        (1, 0, 1, 0),
     ],
-)  # fmt: skip
+)
 def test_hypergeometric_without_chance(k: int, s: int, h: int, x: int) -> None:
     """No successes, no failures, no draws, or all of them."""
     draws = np.empty(100, np.int64)
@@ -459,9 +528,13 @@ def test_hypergeometric_without_chance(k: int, s: int, h: int, x: int) -> None:
     assert (draws == x).all()
 
 
-@pytest.mark.parametrize(("k", "p", "h"), [(64, 0.3, 20), (1000, 0.5, 900), (10**6, 1e-3, 4 * 10**5), (10**9, 0.85, 10**8)])
+@pytest.mark.parametrize(
+    ("k", "p", "h"),
+    [(64, 0.3, 20), (1000, 0.5, 900), (10**6, 1e-3, 4 * 10**5), (10**9, 0.85, 10**8)],
+)
 def test_a_sum_given_a_later_sum(k: int, p: float, h: int) -> None:
-    """A sum, then its part in the first h trials, make two independent binomials: three comparisons.
+    """A sum, then its part in the first h trials, make two independent binomials: three
+    comparisons.
 
     Negative control: the part and the whole are not independent.
     """
@@ -479,16 +552,35 @@ def test_a_sum_given_a_later_sum(k: int, p: float, h: int) -> None:
 
 def half_log_2pi() -> Decimal:
     """Return log(2 pi) / 2 to the context's precision."""
-    return (2 * Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")).ln() / 2
+    return (
+        2
+        * Decimal(
+            "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899"
+        )
+    ).ln() / 2
 
 
 def log_factorial(n: int) -> Decimal:
-    """Return log n! to some 50 digits: up to 2000 exactly, then by ten terms of Stirling's series."""
+    """Return log n! to some 50 digits: up to 2000 exactly, then by ten terms of Stirling's
+    series."""
     if n <= 2000:
         return Decimal(math.factorial(n)).ln()
-    pairs = ((1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6), (-3617, 510), (43867, 798))
+    pairs = (
+        (1, 6),
+        (-1, 30),
+        (1, 42),
+        (-1, 30),
+        (5, 66),
+        (-691, 2730),
+        (7, 6),
+        (-3617, 510),
+        (43867, 798),
+    )
     bernoulli = [*(Fraction(*pair) for pair in pairs), Fraction(-174611, 330)]
-    series = (number / (2 * j * (2 * j - 1)) / Fraction(n) ** (2 * j - 1) for j, number in enumerate(bernoulli, 1))
+    series = (
+        number / (2 * j * (2 * j - 1)) / Fraction(n) ** (2 * j - 1)
+        for j, number in enumerate(bernoulli, 1)
+    )
     tail = sum((Decimal(term.numerator) / term.denominator for term in series), Decimal(0))
     return (n + Decimal(1) / 2) * Decimal(n).ln() - n + half_log_2pi() + tail
 
@@ -496,15 +588,26 @@ def log_factorial(n: int) -> Decimal:
 def log_pmf(x: int, k: int, p: float) -> Decimal:
     """Return log P(Binomial(k, p) = x) for exactly the double p."""
     chance = Decimal(p)
-    return log_factorial(k) - log_factorial(x) - log_factorial(k - x) + x * chance.ln() + (k - x) * (1 - chance).ln()
+    return (
+        log_factorial(k)
+        - log_factorial(x)
+        - log_factorial(k - x)
+        + x * chance.ln()
+        + (k - x) * (1 - chance).ln()
+    )
 
 
 def test_stirling_error_against_60_digits() -> None:
-    """Error below 1e-14, log-gamma's rounding, where a table serves; beyond, below 1e-13 of the value."""
+    """Error below 1e-14, log-gamma's rounding, where a table serves; beyond, below 1e-13 of the
+    value."""
     with localcontext(prec=60):
         for n in [*range(1, 40), 100, 1999, 2000, 2001, 10**6, 10**9, 10**12, 10**14]:
-            exact = float(log_factorial(n) - (n + Decimal(1) / 2) * Decimal(n).ln() + n - half_log_2pi())
-            assert stirling_error(float(n)) == pytest.approx(exact, rel=1e-13 if n >= 16 else 0.0, abs=0.0 if n >= 16 else 1e-14)
+            exact = float(
+                log_factorial(n) - (n + Decimal(1) / 2) * Decimal(n).ln() + n - half_log_2pi()
+            )
+            assert stirling_error(float(n)) == pytest.approx(
+                exact, rel=1e-13 if n >= 16 else 0.0, abs=0.0 if n >= 16 else 1e-14
+            )
     assert stirling_error(0.0) == 0.0
 
 
@@ -528,15 +631,19 @@ def test_deviance_against_60_digits() -> None:
             ):
                 x = mean * ratio
                 a, b = Decimal(x), Decimal(mean)
-                assert deviance(x, mean) == pytest.approx(float(a * (a / b).ln() + b - a), rel=3e-14, abs=0.0)
+                assert deviance(x, mean) == pytest.approx(
+                    float(a * (a / b).ln() + b - a), rel=3e-14, abs=0.0
+                )
         assert deviance(7.0, 7.0) == 0.0
 
 
 @pytest.mark.parametrize("k", [1, 2, 15, 16, 33, 1000, 10**6, 10**9, 10**12, 10**14])
 def test_log_binomial_against_60_digits(k: int) -> None:
-    """Error below 1e-13 and 2e-13 of the value, plus 3e-16 |x - k p| for rounding k p and k (1 - p).
+    """Error below 1e-13 and 2e-13 of the value, plus 3e-16 |x - k p| for rounding k p and k (1 -
+    p).
 
-    A shift of p by its own rounding would cost as much. Log-gammas would have lost 0.3 at k = 10^14.
+    A shift of p by its own rounding would cost as much. Log-gammas would have lost 0.3 at k =
+    10^14.
     """
     with localcontext(prec=60):
         for p in (1e-12, 1e-6, 0.01, 0.3, 0.5, 0.85, 1 - 1e-6):
@@ -550,7 +657,8 @@ def test_log_binomial_against_60_digits(k: int) -> None:
 
 @pytest.mark.parametrize("k", [21, 30, 100, 10**4, 10**6, 10**9, 10**12, 10**14])
 def test_rejection_decides_as_the_exact_ratio_does(k: int) -> None:
-    """A uniform that is 1e-7 of itself below P(x) / P(mode) is accepted, one as much above is not."""
+    """A uniform that is 1e-7 of itself below P(x) / P(mode) is accepted, one as much above is
+    not."""
     for mean in (10.0, 15.0, 100.0, 0.01 * k, 0.3 * k, 0.5 * k):
         p = min(mean / k, 0.5)
         if k * p < 10.0:
@@ -572,7 +680,8 @@ def test_rejection_decides_as_the_exact_ratio_does(k: int) -> None:
 
 @driver
 def central_excess(k: int, p: float, z: Floats, out: Floats) -> None:
-    """Write by how much the logarithm of f exp(z^2/2 - B) (1 + 2 g z) passes 0, its lower and its upper bound, and the widest band."""
+    """Write by how much the logarithm of f exp(z^2/2 - B) (1 + 2 g z) passes 0, its lower and its
+    upper bound, and the widest band."""
     for i in range(z.size):
         x, lower, width = _log_height(k, p, z[i])
         exact = _exact_log_height(x, np.float64(k), p, z[i])
@@ -584,7 +693,8 @@ def central_excess(k: int, p: float, z: Floats, out: Floats) -> None:
 
 @driver
 def tail_excess(k: int, p: float, side: float) -> float:
-    """Return by how much the logarithm of f passes that of a tail's density, at the outer end of a cell."""
+    """Return by how much the logarithm of f passes that of a tail's density, at the outer end of a
+    cell."""
     far, rate, height = tail_envelope(np.float64(k), p, side)
     mean = k * p
     edge = np.floor(mean + side * far + 0.5)
@@ -597,9 +707,12 @@ def tail_excess(k: int, p: float, side: float) -> float:
     return worst
 
 
-@pytest.mark.parametrize("variance", [72.0, 73.7, 80.0, 100.0, 150.0, 225.0, 400.0, 1000.0, 3e3, 1e4, 1e5, 1e6])
+@pytest.mark.parametrize(
+    "variance", [72.0, 73.7, 80.0, 100.0, 150.0, 225.0, 400.0, 1000.0, 3e3, 1e4, 1e5, 1e6]
+)
 def test_the_normal_density_lies_above_binomials(variance: float) -> None:
-    """What the sampler's proof rests on, for p from 1e-7 to 1/2: B leaves 1/s^2 to spare, each try's bounds hold, tails are covered."""
+    """What the sampler's proof rests on, for p from 1e-7 to 1/2: B leaves 1/s^2 to spare, each
+    try's bounds hold, tails are covered."""
     z = np.linspace(-3.0, 3.0, 2001)
     for p in (0.5, 0.4999, 0.45, 0.4, 0.3, 0.2, 0.1, 0.05, 0.01, 1e-3, 1e-5, 1e-7):
         for more in (0, 1, 2, 5):

@@ -1,6 +1,8 @@
-"""Ctrl-C reaches kernels: every kind of stride of one long replication, threads, studies, traces; what a handler does not end goes on.
+"""Ctrl-C reaches kernels: every kind of stride of one long replication, threads, studies, traces;
+what a handler does not end goes on.
 
-Each case is a process of its own, which sends itself signals, as the C handler of Python sees them in its main thread alone.
+Each case is a process of its own, which sends itself signals, as the C handler of Python sees them
+in its main thread alone.
 """
 
 from __future__ import annotations
@@ -17,8 +19,9 @@ import pytest
 from rai_sim.engine.stop import new_flag
 from rai_sim.simulation.signals import running, watched
 
-#: One replication of each would take minutes to hours; in the order of strides: sums of many arms, the last two arms by sums and by words;
-#: LUCB in step by sums and by words, plain rounds and corridors, corridors of many pulls, lanes, challenge.
+#: One replication of each would take minutes to hours; in the order of strides: sums of many arms,
+#: the last two arms by sums and by words; LUCB in step by sums and by words, plain rounds and
+#: corridors, corridors of many pulls, lanes, challenge.
 _GAUSSIANS, _TWO = "rai.Gaussian([0.5, 0.4999999, 0.49])", "rai.Gaussian([0.5, 0.4999999])"
 _NEAR = "[0.5, 0.4999999]"
 LONG = {
@@ -53,7 +56,9 @@ def took():
 def run(code: str, *arguments: str) -> str:
     """Run a program after the head; return what it prints."""
     program = _HEAD + textwrap.dedent(code)
-    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=280)
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=280
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -76,7 +81,8 @@ def test_one_long_replication_answers_within_two_seconds() -> None:
 
 
 def test_threads_answer_and_keep_what_was_finished() -> None:
-    """Two workers, each in one long replication, after ones that were capped; and blocks in which some rows are done."""
+    """Two workers, each in one long replication, after ones that were capped; and blocks in which
+    some rows are done."""
     told = run(f"""
     problem = rai.best_arm(rai.Bernoulli({_NEAR}))
     rai.simulate(problem, rai.Vanilla(), delta=0.1, replications=1, seed=1, max_pulls=1000)
@@ -100,8 +106,10 @@ def test_threads_answer_and_keep_what_was_finished() -> None:
 
 
 def test_what_a_handler_does_not_end_goes_on() -> None:
-    """A handler that only counts: the same numbers, from kernels that were stopped in between; traces too."""
-    told = run("""
+    """A handler that only counts: the same numbers, from kernels that were stopped in between;
+    traces too."""
+    told = run(
+        """
     problem = rai.best_arm(rai.Bernoulli([0.5000002, 0.4999998]))
     expected = rai.simulate(problem, rai.Vanilla(), delta=0.1, replications=40, seed=1, skip_error=0.0)
     count = 0
@@ -117,13 +125,15 @@ def test_what_a_handler_does_not_end_goes_on() -> None:
     after(0.01)
     trace = rai.trace(problem, rai.Vanilla(), delta=0.1, seed=1, replication=3)
     print(trace.result.pulls[0] == expected.pulls[3], count > 0)
-    """.replace("5000002", "50002").replace("4999998", "49998"))
+    """.replace("5000002", "50002").replace("4999998", "49998")
+    )
     assert told.splitlines()[:2] == ["True True ((0, 40),)"] * 2
     assert told.splitlines()[2].endswith("True")
 
 
 def test_what_a_handler_does_not_end_goes_on_as_it_was() -> None:
-    """Of forty blocks of one replication the one that was stopped is run again, by itself; the others are not stopped as well."""
+    """Of forty blocks of one replication the one that was stopped is run again, by itself; the
+    others are not stopped as well."""
     told = run("""
     from rai_sim.simulation import simulate as simulation
     problem, run_into, rows = rai.best_arm(rai.Bernoulli([0.50002, 0.49998])), simulation.run_into, []

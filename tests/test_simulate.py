@@ -1,4 +1,5 @@
-"""simulate(): reproducible whatever the workers and blocks; caps, overflow, interruption, bad arguments.
+"""simulate(): reproducible whatever the workers and blocks; caps, overflow, interruption, bad
+arguments.
 
 Run as a script, this file prints the reference hashes anew.
 """
@@ -53,12 +54,15 @@ def laws() -> dict[str, Arms]:
             [0.0, 0.5, 1.0],
             [[1 - m - min(m, 1 - m) / 2, min(m, 1 - m), m - min(m, 1 - m) / 2] for m in MEANS],
         ),
-        "Recorded": Recorded([(golden + k / 7) % 1.0 < mean for k, mean in enumerate(MEANS)], MEANS),
+        "Recorded": Recorded(
+            [(golden + k / 7) % 1.0 < mean for k, mean in enumerate(MEANS)], MEANS
+        ),
     }
 
 
 def problem_of(law: str) -> Problem:
-    """Name one of the two best of five arms and the worst; merging and rounds of Butterscotch matter."""
+    """Name one of the two best of five arms and the worst; merging and rounds of Butterscotch
+    matter."""
     return Problem(laws()[law], CLUSTERS, REQUIRED)
 
 
@@ -74,13 +78,14 @@ def registries() -> Iterator[None]:
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hand every block to the workers; else the caller runs the first ones, and all if they are short."""
+    """Hand every block to the workers; else the caller runs the first ones, and all if they are
+    short."""
     monkeypatch.setattr(import_module("rai_sim.simulation.simulate"), "_WORTH_WORKERS", -1.0)
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Reproducibility
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 ALL = [
     Vanilla(),
@@ -106,17 +111,22 @@ def test_workers_do_not_matter(algorithm: Algorithm, n_jobs: int | None, name: s
     problem = problem_of("Bernoulli")
     expected = simulate(problem, algorithm, delta=0.05, replications=40, seed=5)
     with backend(name):
-        found = simulate(problem, algorithm, delta=0.05, replications=40, seed=5, n_jobs=n_jobs, block_size=7)
+        found = simulate(
+            problem, algorithm, delta=0.05, replications=40, seed=5, n_jobs=n_jobs, block_size=7
+        )
     assert found == expected
 
 
 @pytest.mark.parametrize("algorithm", ALL, ids=str)
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_block_sizes_do_not_matter(algorithm: Algorithm, n_jobs: int, hasty: None) -> None:
-    """Blocks of 1, of 7 with a shorter last one, and of 1000, beyond the end; as many as time suggests."""
+    """Blocks of 1, of 7 with a shorter last one, and of 1000, beyond the end; as many as time
+    suggests."""
     problem = problem_of("Bernoulli")
     results = [
-        simulate(problem, algorithm, delta=0.05, replications=60, seed=6, n_jobs=n_jobs, block_size=size)
+        simulate(
+            problem, algorithm, delta=0.05, replications=60, seed=6, n_jobs=n_jobs, block_size=size
+        )
         for size in (1, 7, 1000, None)
     ]
     assert all(result == results[0] for result in results)
@@ -126,12 +136,25 @@ def test_block_sizes_do_not_matter(algorithm: Algorithm, n_jobs: int, hasty: Non
 @pytest.mark.parametrize("law", ["Bernoulli", "Gaussian", "Categorical", "Recorded"])
 @pytest.mark.parametrize("algorithm", [Vanilla(), Butterscotch(merging=False), LUCB()], ids=str)
 def test_single_replications_can_be_rerun(algorithm: Algorithm, law: str) -> None:
-    """Each alone, with its index as first_replication, repeats its row; merged, they are the whole."""
+    """Each alone, with its index as first_replication, repeats its row; merged, they are the
+    whole."""
     whole = simulate(
-        problem_of(law), algorithm, delta=0.05, replications=25, seed=2**100 + 1, first_replication=3
+        problem_of(law),
+        algorithm,
+        delta=0.05,
+        replications=25,
+        seed=2**100 + 1,
+        first_replication=3,
     )
     alone = [
-        simulate(problem_of(law), algorithm, delta=0.05, replications=1, seed=2**100 + 1, first_replication=k)
+        simulate(
+            problem_of(law),
+            algorithm,
+            delta=0.05,
+            replications=1,
+            seed=2**100 + 1,
+            first_replication=k,
+        )
         for k in range(3, 28)
     ]
     assert Result.merge(alone) == whole
@@ -155,7 +178,8 @@ def test_indices_up_to_the_largest_are_replications_too() -> None:
 
 
 def test_without_a_seed_one_is_drawn_and_told() -> None:
-    """Two calls draw different seeds of up to 128 bits; either result can be had again from its seed."""
+    """Two calls draw different seeds of up to 128 bits; either result can be had again from its
+    seed."""
     first, second = (simulate(TWO, Vanilla(), replications=20) for _ in range(2))
     assert first.seed != second.seed
     assert 0 <= first.seed < 2**128
@@ -165,7 +189,8 @@ def test_without_a_seed_one_is_drawn_and_told() -> None:
 @pytest.mark.usefixtures("registries", "hasty")
 @pytest.mark.parametrize("name", ["default", "loky"])
 def test_workers_do_run_the_blocks(name: str) -> None:
-    """With two jobs blocks run in threads other than the caller's, under loky in other processes."""
+    """With two jobs blocks run in threads other than the caller's, under loky in other
+    processes."""
 
     @dataclass(frozen=True)
     class Where(Algorithm):
@@ -186,9 +211,9 @@ def test_workers_do_run_the_blocks(name: str) -> None:
     assert set(alone.rounds.tolist()) == {mine}
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Reference results: a change of these numbers is a decision (see rai_sim.engine.streams)
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 #: First 16 hexadecimal digits of a SHA-256 for every algorithm and law.
 REFERENCE: dict[tuple[str, str], str] = {
@@ -235,9 +260,9 @@ def test_reference_results(algorithm: Algorithm, law: str) -> None:
     assert reference_hash(algorithm, law) == REFERENCE[algorithm.label, law]
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Ends of a replication other than success
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("algorithm", ALL, ids=str)
@@ -280,9 +305,12 @@ def test_a_cap_below_one_round_leaves_no_pulls(algorithm: Algorithm) -> None:
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_recording_that_runs_out_names_arm_and_pull(n_jobs: int) -> None:
-    """Two arms 0 and 1 need 21 pulls of either (see test_vanilla); 20 are recorded, pull 21 is missing."""
+    """Two arms 0 and 1 need 21 pulls of either (see test_vanilla); 20 are recorded, pull 21 is
+    missing."""
     problem = best_arm(Recorded([[0] * 20, [1] * 20]))
-    message = r"recording of arm 0 ran out: pull 21 was asked for but only 20 are recorded; .* max_pulls"
+    message = (
+        r"recording of arm 0 ran out: pull 21 was asked for but only 20 are recorded; .* max_pulls"
+    )
     with pytest.raises(ValueError, match=message):
         simulate(problem, Vanilla(), delta=0.1, replications=30, seed=1, n_jobs=n_jobs)
     capped = simulate(problem, Vanilla(), delta=0.1, replications=30, seed=1, max_pulls=40)
@@ -291,45 +319,57 @@ def test_a_recording_that_runs_out_names_arm_and_pull(n_jobs: int) -> None:
 
 @pytest.mark.parametrize("algorithm", [Vanilla(), Butterscotch()], ids=str)
 def test_more_pulls_than_can_be_counted(algorithm: Algorithm) -> None:
-    """A gap of 1e-10 takes some 1e21 pulls, beyond 2^62: an error, or with the largest cap unfinished."""
+    """A gap of 1e-10 takes some 1e21 pulls, beyond 2^62: an error, or with the largest cap
+    unfinished."""
     problem = best_arm(Bernoulli([0.5, 0.5 + 1e-10]))
-    with pytest.raises(OverflowError, match=r"would pass 4611686018427387904 pulls \(2\^62\); .* max_pulls"):
+    with pytest.raises(
+        OverflowError, match=r"would pass 4611686018427387904 pulls \(2\^62\); .* max_pulls"
+    ):
         simulate(problem, algorithm, replications=2, seed=1)
     capped = simulate(problem, algorithm, replications=2, seed=1, max_pulls=2**62)
     assert not capped.finished.any()
     assert ((capped.pulls > 2**57) & (capped.pulls <= MOST_PULLS)).all()
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Interruption, progress
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("algorithm", [Vanilla(), Butterscotch(), LUCB()], ids=str)
 def test_the_smallest_delta(algorithm: Algorithm) -> None:
     """Runs finish, later than at 1e-100."""
     problem = best_arm(Bernoulli([0.9, 0.2]))
-    small, larger = (simulate(problem, algorithm, delta=delta, replications=20, seed=1).pulls for delta in (1e-200, 1e-100))
+    small, larger = (
+        simulate(problem, algorithm, delta=delta, replications=20, seed=1).pulls
+        for delta in (1e-200, 1e-100)
+    )
     assert small.mean() > 1.5 * larger.mean()
 
 
 @pytest.mark.parametrize("algorithm", [Vanilla(), Vanilla(merging=False), Butterscotch()], ids=str)
 @pytest.mark.parametrize("required", [(1, 0), (1, 1)])
-def test_a_cap_cuts_runs_and_leaves_the_others_alone(algorithm: Algorithm, required: tuple[int, int]) -> None:
-    """What finishes under a cap are the uncapped runs of at most so many pulls, in every number: a capped study can be continued."""
+def test_a_cap_cuts_runs_and_leaves_the_others_alone(
+    algorithm: Algorithm, required: tuple[int, int]
+) -> None:
+    """What finishes under a cap are the uncapped runs of at most so many pulls, in every number: a
+    capped study can be continued."""
     problem = Problem(Bernoulli([0.8, 0.6, 0.3]), (1, 2), required)
     whole = simulate(problem, algorithm, delta=0.1, replications=300, seed=9)
     for cap in (3, 100, 193, *np.quantile(whole.pulls, [0.01, 0.5, 0.9, 1.0]).astype(int).tolist()):
         capped = simulate(problem, algorithm, delta=0.1, replications=300, seed=9, max_pulls=cap)
         assert np.array_equal(capped.finished, whole.pulls <= cap)
         for name in ("pulls", "rounds", "correct", "representatives"):
-            assert np.array_equal(getattr(capped, name)[capped.finished], getattr(whole, name)[capped.finished])
+            assert np.array_equal(
+                getattr(capped, name)[capped.finished], getattr(whole, name)[capped.finished]
+            )
 
 
 @pytest.mark.usefixtures("registries", "hasty")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_keeps_what_is_finished(n_jobs: int) -> None:
-    """A real SIGINT in block 31 of 600: finished rows are handed over, and are those of a whole run."""
+    """A real SIGINT in block 31 of 600: finished rows are handed over, and are those of a whole
+    run."""
 
     @dataclass(frozen=True)
     class Interrupted(Algorithm):
@@ -381,15 +421,19 @@ def test_progress_goes_to_stderr_if_asked(
     assert (errors != "") == shown
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Arguments
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("argument", "value", "message"),
     [
-        ("delta", "0.1", r"delta is '0\.1'; it must be an error probability strictly between 0 and 1"),
+        (
+            "delta",
+            "0.1",
+            r"delta is '0\.1'; it must be an error probability strictly between 0 and 1",
+        ),
         ("delta", True, r"delta is True; it must be an error probability"),
         ("delta", None, r"delta is None; it must be an error probability"),
         ("replications", 2.5, r"replications must be an integer; got 2\.5"),
@@ -426,10 +470,18 @@ def test_wrong_types_are_refused(argument: str, value: object, message: str) -> 
         ("delta", 1.0, r"delta is 1\.0; it must be"),
         ("delta", -0.01, r"delta is -0\.01; it must be"),
         ("delta", float("nan"), r"delta is nan; it must be"),
-        ("delta", 1e-201, r"delta is 1e-201; below 1e-200 the confidence radii overflow: take a larger one"),
+        (
+            "delta",
+            1e-201,
+            r"delta is 1e-201; below 1e-200 the confidence radii overflow: take a larger one",
+        ),
         ("replications", 0, r"replications is 0; it must be at least 1"),
         ("replications", -3, r"replications is -3; it must be at least 1"),
-        ("replications", 2**63, r"replications is 9223372036854775808; it must be .* at most 2\^62"),
+        (
+            "replications",
+            2**63,
+            r"replications is 9223372036854775808; it must be .* at most 2\^62",
+        ),
         ("seed", -1, r"seed is -1; it must be a non-negative integer, or None"),
         ("n_jobs", 0, r"n_jobs is 0; give the number of workers, -1 for every core"),
         ("skip_error", -1e-12, r"skip_error is -1e-12; it must lie between 0 .* and 0\.001"),
@@ -466,24 +518,30 @@ def test_what_is_no_problem_or_no_algorithm_is_refused() -> None:
 
 def test_numpy_numbers_are_numbers() -> None:
     """Scalars of NumPy's give the results of Python's."""
-    plain = simulate(TWO, Vanilla(), delta=0.25, replications=5, seed=7, max_pulls=900, skip_error=0.0)
+    plain = simulate(
+        TWO, Vanilla(), delta=0.25, replications=5, seed=7, max_pulls=900, skip_error=0.0
+    )
     options: dict[str, Any] = {
-        "delta": np.float32(0.25), "replications": np.int32(5), "seed": np.uint64(7),
-        "max_pulls": np.int16(900), "skip_error": np.float64(0.0),
-    }  # fmt: skip
+        "delta": np.float32(0.25),
+        "replications": np.int32(5),
+        "seed": np.uint64(7),
+        "max_pulls": np.int16(900),
+        "skip_error": np.float64(0.0),
+    }
     numpy = simulate(TWO, Vanilla(), **options)
     assert numpy == plain
     assert type(numpy.seed) is int
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Extension
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("registries")
 def test_a_subclass_is_all_that_a_new_algorithm_or_law_takes() -> None:
-    """Defining them makes them known by their names, and simulate runs them; options are checked as ever."""
+    """Defining them makes them known by their names, and simulate runs them; options are checked as
+    ever."""
 
     @dataclass(frozen=True)
     class Guess(Algorithm):
@@ -524,7 +582,8 @@ def test_the_registries_know_the_package_s_own() -> None:
 
 
 def test_the_main_job() -> None:
-    """The table instance, task 1: pulls near the paper's 4,588 (ours 4,730), errors rarer than delta = 1 %.
+    """The table instance, task 1: pulls near the paper's 4,588 (ours 4,730), errors rarer than
+    delta = 1 %.
 
     The standard error of 1,000 runs is about 30; more than 25 errors at 1 % come once in 10^4.
     """

@@ -1,4 +1,5 @@
-"""Exact skipping as a whole: what it reaches, and that a skip too long by a round does not go unnoticed."""
+"""Exact skipping as a whole: what it reaches, and that a skip too long by a round does not go
+unnoticed."""
 
 import math
 from pathlib import Path
@@ -30,7 +31,8 @@ def predicted_pulls(gap: float, delta: float) -> float:
 
 
 def test_a_gap_of_one_millionth() -> None:
-    """3e14 pulls a replication: the mean of 1,000 is within 2 % of where W(R) = gap R (standard error: 1e-6)."""
+    """3e14 pulls a replication: the mean of 1,000 is within 2 % of where W(R) = gap R (standard
+    error: 1e-6)."""
     problem = rai.best_arm(rai.Bernoulli([0.5 + 5e-7, 0.5 - 5e-7]))
     result = rai.simulate(problem, rai.Vanilla(), delta=0.01, replications=1_000, seed=1)
     assert result.correct.all()
@@ -40,7 +42,8 @@ def test_a_gap_of_one_millionth() -> None:
 
 @pytest.mark.parametrize("law", ["bernoulli", "gaussian", "categorical", "two arms"])
 def test_the_budget_does_not_show(law: str) -> None:
-    """The law of pulls with the default budget and with sure skips only: 4,000 against 4,000, four tests.
+    """The law of pulls with the default budget and with sure skips only: 4,000 against 4,000, four
+    tests.
 
     Kolmogorov-Smirnov and a two-sample t, each at 1e-5: the false-alarm rate of all eight is 8e-5.
     """
@@ -48,12 +51,16 @@ def test_the_budget_does_not_show(law: str) -> None:
     arms: dict[str, rai.Bernoulli | rai.Gaussian | rai.Categorical] = {
         "bernoulli": rai.Bernoulli(means),
         "gaussian": rai.Gaussian(means, sd=0.4),
-        "categorical": rai.Categorical([0.0, 0.25, 1.0], [[0.2, 0.1, 0.7], [0.3, 0.2, 0.5], [0.5, 0.15, 0.35]]),
+        "categorical": rai.Categorical(
+            [0.0, 0.25, 1.0], [[0.2, 0.1, 0.7], [0.3, 0.2, 0.5], [0.5, 0.15, 0.35]]
+        ),
         "two arms": rai.Bernoulli([0.58, 0.42]),
     }
     problem = rai.best_arm(arms[law])
     samples = [
-        rai.simulate(problem, rai.Vanilla(), delta=0.05, replications=4_000, seed=seed, skip_error=skip_error).pulls
+        rai.simulate(
+            problem, rai.Vanilla(), delta=0.05, replications=4_000, seed=seed, skip_error=skip_error
+        ).pulls
         for seed, skip_error in ((1, 1e-12), (2, 0.0))
     ]
     assert stats.ks_2samp(*samples).pvalue > 1e-5
@@ -68,7 +75,8 @@ def shares(skip_error: float, out: NDArray[np.float64]) -> None:
 
 
 def test_jumps_share_the_budget() -> None:
-    """A million jumps get between 99.9 % and all of it; a later jump never more than an earlier one."""
+    """A million jumps get between 99.9 % and all of it; a later jump never more than an earlier
+    one."""
     logs = np.empty(2**20)
     shares(1e-12, logs)
     assert (np.diff(logs) >= 0.0).all()
@@ -76,34 +84,59 @@ def test_jumps_share_the_budget() -> None:
 
 
 def test_every_jump_draws_on_one_budget() -> None:
-    """Round-robin pairs and LUCB's walls: what is left to chance, at 2 pairs or 2 walls an arm, is the jump's share."""
+    """Round-robin pairs and LUCB's walls: what is left to chance, at 2 pairs or 2 walls an arm, is
+    the jump's share."""
     law = rai.Bernoulli([0.5, 0.5]).kernel_law()
     for jump in (1, 1023, 1024, 5000):
         share = np.empty(jump)
         shares(1e-9, share)
-        assert pair_budget(law, 2, 1e-9, jump) == pytest.approx(2 * 0.5 * (math.log(2.0) + share[-1]))
-        assert exit_budget(law, 3, 1e-9, jump) == pytest.approx(2 * 0.25 * (math.log(6.0) + share[-1]))
+        assert pair_budget(law, 2, 1e-9, jump) == pytest.approx(
+            2 * 0.5 * (math.log(2.0) + share[-1])
+        )
+        assert exit_budget(law, 3, 1e-9, jump) == pytest.approx(
+            2 * 0.25 * (math.log(6.0) + share[-1])
+        )
     assert pair_budget(law, 2, 0.0, 1) == exit_budget(law, 2, 0.0, 1) == math.inf
 
 
-@pytest.mark.parametrize("algorithm", [rai.Vanilla(), rai.Butterscotch(), rai.LUCB(), rai.LUCB(as_printed=True)], ids=str)
+@pytest.mark.parametrize(
+    "algorithm", [rai.Vanilla(), rai.Butterscotch(), rai.LUCB(), rai.LUCB(as_printed=True)], ids=str
+)
 @pytest.mark.parametrize("skip_error", [0.0, 1e-12])
 def test_arms_without_any_chance(algorithm: Algorithm, skip_error: float) -> None:
     """Rewards that are certain leave nothing to chance: every run is the same and right."""
-    result = rai.simulate(rai.best_arm(rai.Bernoulli([1.0, 0.0, 0.0])), algorithm, replications=20, seed=1, skip_error=skip_error)
+    result = rai.simulate(
+        rai.best_arm(rai.Bernoulli([1.0, 0.0, 0.0])),
+        algorithm,
+        replications=20,
+        seed=1,
+        skip_error=skip_error,
+    )
     assert result.correct.all()
     assert np.unique(result.rounds).size == 1
 
 
 def test_a_skip_too_long_by_a_round_is_caught(tmp_path: Path) -> None:
-    """Negative control: the same two tests reject a kernel that checks a round late, and not the kernel itself.
+    """Negative control: the same two tests reject a kernel that checks a round late, and not the
+    kernel itself.
 
-    Three arms and two, whose rounds are walked by different code; both problems are so easy that a round shows.
+    Three arms and two, whose rounds are walked by different code; both problems are so easy that a
+    round shows.
     """
-    problems = ["rai.top(rai.Bernoulli([0.97, 0.96, 0.04]), 2)", "rai.best_arm(rai.Bernoulli([0.9, 0.1]))"]
-    mutant = pulls_of_mutant(tmp_path, LENGTHENED_SKIP, problems, "rai.Vanilla()", delta=0.3, replications=20_000, seed=3)
+    problems = [
+        "rai.top(rai.Bernoulli([0.97, 0.96, 0.04]), 2)",
+        "rai.best_arm(rai.Bernoulli([0.9, 0.1]))",
+    ]
+    mutant = pulls_of_mutant(
+        tmp_path, LENGTHENED_SKIP, problems, "rai.Vanilla()", delta=0.3, replications=20_000, seed=3
+    )
     for problem, late in zip(problems, mutant, strict=True):
-        ours, again = (rai.simulate(eval(problem), rai.Vanilla(), delta=0.3, replications=20_000, seed=seed).pulls for seed in (1, 2))
+        ours, again = (
+            rai.simulate(
+                eval(problem), rai.Vanilla(), delta=0.3, replications=20_000, seed=seed
+            ).pulls
+            for seed in (1, 2)
+        )
         assert stats.ks_2samp(ours, again).pvalue > 1e-5
         assert stats.ks_2samp(ours, late).pvalue < 1e-5
         assert stats.ttest_ind(ours, late, equal_var=False).pvalue < 1e-5

@@ -94,11 +94,17 @@ def test_bounds_and_what_was_run_stand_beside_them() -> None:
     lucb = replace(found, experiment=replace(EXPERIMENT, algorithm=rai.LUCB()))
     assert (lucb["upper_bound_theorem"], lucb["upper_bound_pulls"]) == (None, None)
     expected = {
-        "algorithm": "Vanilla(merging=True)", "delta": 0.01, "seed": "7", "skip_error": 1e-12,
-        "max_pulls": 5_000, "law": "Bernoulli",
-        "n_arms": 10, "clusters": [3, 5, 2], "required": list(PROBLEM.required),
+        "algorithm": "Vanilla(merging=True)",
+        "delta": 0.01,
+        "seed": "7",
+        "skip_error": 1e-12,
+        "max_pulls": 5_000,
+        "law": "Bernoulli",
+        "n_arms": 10,
+        "clusters": [3, 5, 2],
+        "required": list(PROBLEM.required),
         "bottleneck_gap_reward": PROBLEM.bottleneck_gap,
-    }  # fmt: skip
+    }
     assert {key: found[key] for key in expected} == expected
 
 
@@ -249,14 +255,18 @@ NEEDS_ONE = (
     *map(quantile_key, QUANTILES),
 )
 NEEDS_TWO = (
-    "pulls_standard_error", "pulls_standard_deviation", "pulls_mean_low_95", "pulls_mean_high_95",
+    "pulls_standard_error",
+    "pulls_standard_deviation",
+    "pulls_mean_low_95",
+    "pulls_mean_high_95",
     "relative_half_width_95",
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("capped", [0, 3])
 def test_of_no_finished_replication_nothing_is_known(capped: int) -> None:
-    """Without any, and where all were capped: counts are 0, all else is NaN, nothing is above delta."""
+    """Without any, and where all were capped: counts are 0, all else is NaN, nothing is above
+    delta."""
     found = found_of([5_000] * capped, capped=capped)
     assert (found["replications"], found["finished"], found["errors"]) == (capped, 0, 0)
     assert all(math.isnan(found[key]) for key in NEEDS_ONE + NEEDS_TWO)

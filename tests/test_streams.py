@@ -1,7 +1,8 @@
-"""The generators against NumPy, published vectors and plain Python; and what is built on them is uniform.
+"""The generators against NumPy, published vectors and plain Python; and what is built on them is
+uniform.
 
-False alarms: fewer than 100 statistical comparisons, each at the level of `statistics_checks`; with fresh
-seeds the whole file would raise one with probability at most 1e-5.
+False alarms: fewer than 100 statistical comparisons, each at the level of `statistics_checks`; with
+fresh seeds the whole file would raise one with probability at most 1e-5.
 """
 
 from __future__ import annotations
@@ -38,10 +39,15 @@ uniform = exposed(uniform)
 
 
 def test_helpers_have_no_way_in_from_python() -> None:
-    """They are compiled without one, which takes less time: a call says so instead of ending the process."""
+    """They are compiled without one, which takes less time: a call says so instead of ending the
+    process."""
     from rai_sim.engine import streams
 
-    with pytest.raises(TypeError, match="uniform is compiled into other compiled functions only; to call it from Python take `exposed`"):
+    with pytest.raises(
+        TypeError,
+        match="uniform is compiled into other compiled functions only; to call it from Python "
+        "take `exposed`",
+    ):
         streams.uniform((np.uint64(1),) * 5)
     assert exposed(streams.uniform)((np.uint64(1),) * 5)[0] == uniform((np.uint64(1),) * 5)[0]
 
@@ -54,7 +60,9 @@ def draw_words(state: State, out: NDArray[np.uint64]) -> None:
 
 
 @driver
-def draw_below(bound: int, key: NDArray[np.uint64], replication: int, out: NDArray[np.int64]) -> None:
+def draw_below(
+    bound: int, key: NDArray[np.uint64], replication: int, out: NDArray[np.int64]
+) -> None:
     """Fill `out` with bounded integers from one stream."""
     state = replication_stream(key, replication, key[2:])
     for i in range(out.size):
@@ -62,7 +70,9 @@ def draw_below(bound: int, key: NDArray[np.uint64], replication: int, out: NDArr
 
 
 @driver
-def first_words(key: NDArray[np.uint64], first: int, words: NDArray[np.uint64], uniforms: NDArray[np.float64]) -> None:
+def first_words(
+    key: NDArray[np.uint64], first: int, words: NDArray[np.uint64], uniforms: NDArray[np.float64]
+) -> None:
     """Take the first word, and the uniform made of it, of each stream from `first` on."""
     for i in range(uniforms.size):
         words[i], _ = next_word(replication_stream(key, first + i, key[2:]))
@@ -71,7 +81,8 @@ def first_words(key: NDArray[np.uint64], first: int, words: NDArray[np.uint64], 
 
 @driver
 def draw_shuffles(key: NDArray[np.uint64], one_stream: bool, out: NDArray[np.int64]) -> None:
-    """Fill every row of `out` with a permutation, each from the beginning of a stream or all from one."""
+    """Fill every row of `out` with a permutation, each from the beginning of a stream or all from
+    one."""
     state = replication_stream(key, 0, key[2:])
     for i in range(out.shape[0]):
         if not one_stream:
@@ -81,7 +92,8 @@ def draw_shuffles(key: NDArray[np.uint64], one_stream: bool, out: NDArray[np.int
 
 @driver
 def draw_careless_shuffles(key: NDArray[np.uint64], out: NDArray[np.int64]) -> None:
-    """Swap every place with any place: the well-known mistake; n^n outcomes do not divide among n! orders."""
+    """Swap every place with any place: the well-known mistake; n^n outcomes do not divide among n!
+    orders."""
     state = replication_stream(key, 0, key[2:])
     for i in range(out.shape[0]):
         arms = out[i]
@@ -123,7 +135,9 @@ def test_philox_gives_numpys_blocks() -> None:
     counters, keys = random_words(generator, 1000), random_words(generator, 2000)
     for i, counter in enumerate([*counters, *range(1000)]):
         key0, key1 = keys[i], keys[-1 - i % 7]
-        theirs = np.random.Philox(key=key0 + WORD * key1, counter=(counter - 1) % 2**256).random_raw(4)
+        theirs = np.random.Philox(
+            key=key0 + WORD * key1, counter=(counter - 1) % 2**256
+        ).random_raw(4)
         assert list(philox(np.uint64(counter), np.uint64(key0), np.uint64(key1))) == theirs.tolist()
 
 
@@ -131,17 +145,28 @@ def test_philox_gives_its_authors_vector() -> None:
     """The known answer for counter 0 and key 0 that comes with Random123."""
     zero = np.uint64(0)
     assert [f"{word:016x}" for word in philox(zero, zero, zero)] == [
-        "16554d9eca36314c", "db20fe9d672d0fdc", "d7e772cee186176b", "7e68b68aec7ba23b",
-    ]  # fmt: skip
+        "16554d9eca36314c",
+        "db20fe9d672d0fdc",
+        "d7e772cee186176b",
+        "7e68b68aec7ba23b",
+    ]
 
 
 def test_xoshiro_gives_its_authors_vector() -> None:
-    """The first outputs of the reference implementation from state 1, 2, 3, 4, as in rand_xoshiro."""
+    """The first outputs of the reference implementation from state 1, 2, 3, 4, as in
+    rand_xoshiro."""
     assert words_from(as_state([1, 2, 3, 4]), 10).tolist() == [
-        41943041, 58720359, 3588806011781223, 3591011842654386, 9228616714210784205,
-        9973669472204895162, 14011001112246962877, 12406186145184390807, 15849039046786891736,
+        41943041,
+        58720359,
+        3588806011781223,
+        3591011842654386,
+        9228616714210784205,
+        9973669472204895162,
+        14011001112246962877,
+        12406186145184390807,
+        15849039046786891736,
         10450023813501588000,
-    ]  # fmt: skip
+    ]
 
 
 def test_xoshiro_agrees_with_plain_python() -> None:
@@ -170,7 +195,8 @@ def block(key: NDArray[np.uint64], replication: int, generator: int) -> list[int
 
 
 def test_a_stream_is_the_block_of_its_replication() -> None:
-    """The replication's index is the counter: any replication's stream can be had alone; so with the four generators beside it."""
+    """The replication's index is the counter: any replication's stream can be had alone; so with
+    the four generators beside it."""
     key = roomy_key(7)
     for replication in (0, 1, 2, 1000, 2**40, 2**62):
         assert list(replication_stream(key, replication, key[2:])[:4]) == block(key, replication, 0)
@@ -179,7 +205,8 @@ def test_a_stream_is_the_block_of_its_replication() -> None:
 
 
 def test_streams_differ_between_seeds_and_replications() -> None:
-    """No two of 50 x 2000 streams begin with the same word; by chance two would with probability 3e-10."""
+    """No two of 50 x 2000 streams begin with the same word; by chance two would with probability
+    3e-10."""
     words, uniforms = np.empty((50, 2000), np.uint64), np.empty(2000)
     for seed in range(50):
         first_words(roomy_key(seed), 0, words[seed], uniforms)
@@ -187,7 +214,8 @@ def test_streams_differ_between_seeds_and_replications() -> None:
 
 
 def test_neighbouring_streams_are_unrelated() -> None:
-    """First uniforms of 400,000 neighbours are uniform, independent of the next ones' and the next seed's.
+    """First uniforms of 400,000 neighbours are uniform, independent of the next ones' and the next
+    seed's.
 
     Five comparisons. Negative control: overlapping windows of two draws are rejected.
     """
@@ -228,14 +256,19 @@ def test_below_is_uniform(bound: int) -> None:
     assert draws.min() >= 0
     assert draws.max() < bound
     parts = min(bound, 64)
-    starts = [-(-bound * i // parts) for i in range(parts + 1)]  # values with v * parts // bound = i
-    assert chi_square(np.bincount(draws * parts // bound, minlength=parts), np.diff(starts) / bound) > LEVEL
+    # values with v * parts // bound = i
+    starts = [-(-bound * i // parts) for i in range(parts + 1)]
+    assert (
+        chi_square(np.bincount(draws * parts // bound, minlength=parts), np.diff(starts) / bound)
+        > LEVEL
+    )
     residues = [len(range(r, bound, 3)) / bound for r in range(min(bound, 3))]
     assert chi_square(np.bincount(draws % 3, minlength=len(residues)), residues) > LEVEL
 
 
 def test_below_without_rejection_is_rejected() -> None:
-    """Negative control: without Lemire's threshold every third value below 3 * 2^30 comes twice as often."""
+    """Negative control: without Lemire's threshold every third value below 3 * 2^30 comes twice as
+    often."""
     high = words_from(as_state([1, 2, 3, 4]), 500_000) >> np.uint64(32)
     careless = (high * np.uint64(3 * 2**30) >> np.uint64(32)).astype(np.int64)
     assert chi_square(np.bincount(careless % 3), [1 / 3] * 3) < LEVEL
@@ -250,7 +283,8 @@ def test_below_one_is_zero() -> None:
 
 @pytest.mark.parametrize("one_stream", [True, False])
 def test_shuffles_are_uniform(one_stream: bool) -> None:
-    """All 24 orders of 4 arms, in one stream and as each replication's first draw: one comparison each."""
+    """All 24 orders of 4 arms, in one stream and as each replication's first draw: one comparison
+    each."""
     orders = np.empty((240_000, 4), np.int64)
     draw_shuffles(roomy_key(5), one_stream, orders)
     assert chi_square(_tally(orders), [1 / 24] * 24) > LEVEL

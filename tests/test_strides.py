@@ -1,6 +1,8 @@
-"""Strides: counters add up to the rounds, each is used somewhere, and the law of a run does not hang on which may be used.
+"""Strides: counters add up to the rounds, each is used somewhere, and the law of a run does not
+hang on which may be used.
 
-The numbers of LUCB's and of round robin's are in `rai_sim.engine.strides` and `rai_sim.algorithms.lucb.strides`.
+The numbers of LUCB's and of round robin's are in `rai_sim.engine.strides` and
+`rai_sim.algorithms.lucb.strides`.
 """
 
 from __future__ import annotations
@@ -29,9 +31,13 @@ from rai_sim.engine.strides import ALL, FIRST_OWN, LAST_TWO, SUMS, WORDS, holds,
 
 #: Of LUCB the strides that can be left out, the view too, and all of them; of Vanilla likewise.
 LUCBS = {
-    "in step": (IN_STEP,), "lanes": (LANES,), "last arm": (LAST_ARM,), "lanes and last arm": (LANES, LAST_ARM),
-    "corridors": (CORRIDORS,), "all but plain": (IN_STEP, LANES, LAST_ARM, CORRIDORS, VIEW),
-}  # fmt: skip
+    "in step": (IN_STEP,),
+    "lanes": (LANES,),
+    "last arm": (LAST_ARM,),
+    "lanes and last arm": (LANES, LAST_ARM),
+    "corridors": (CORRIDORS,),
+    "all but plain": (IN_STEP, LANES, LAST_ARM, CORRIDORS, VIEW),
+}
 VANILLAS = {"words": (WORDS,), "last two": (LAST_TWO,), "all but sums": (WORDS, LAST_TWO)}
 
 PROBLEMS: dict[str, rai.Problem] = {
@@ -41,18 +47,35 @@ PROBLEMS: dict[str, rai.Problem] = {
     "ranking": rai.full_ranking(rai.Bernoulli([0.2, 0.5, 0.8])),
     "many": rai.best_arm(rai.Bernoulli([0.9, *[0.2] * 99])),
     "gaussian": rai.best_arm(rai.Gaussian([0.7, 0.4, 0.3], sd=0.4)),
-    "categorical": rai.top(rai.Categorical([0.0, 0.5, 1.0], [[0.1, 0.1, 0.8], [0.3, 0.2, 0.5], [0.7, 0.2, 0.1]]), 2),
-    "recorded": rai.best_arm(rai.Recorded(np.random.default_rng(1).random((3, 20_000)) * [[0.9], [0.5], [0.4]], [0.45, 0.25, 0.2])),
+    "categorical": rai.top(
+        rai.Categorical([0.0, 0.5, 1.0], [[0.1, 0.1, 0.8], [0.3, 0.2, 0.5], [0.7, 0.2, 0.1]]), 2
+    ),
+    "recorded": rai.best_arm(
+        rai.Recorded(
+            np.random.default_rng(1).random((3, 20_000)) * [[0.9], [0.5], [0.4]], [0.45, 0.25, 0.2]
+        )
+    ),
 }
 
 
-def setting_of(problem: rai.Problem, seed: int = 1, strides: int = ALL, max_pulls: int = -1, skip_error: float = 1e-12) -> Setting:
+def setting_of(
+    problem: rai.Problem,
+    seed: int = 1,
+    strides: int = ALL,
+    max_pulls: int = -1,
+    skip_error: float = 1e-12,
+) -> Setting:
     """Return what kernels take, delta 0.05."""
     return Setting(
-        sizes=np.array(problem.clusters, np.int64), required=np.array(problem.required, np.int64),
-        cluster_of=np.array(problem.cluster_of, np.int64), delta=0.05, skip_error=skip_error, max_pulls=max_pulls,
-        key=stream_key(seed), strides=strides,
-    )  # fmt: skip
+        sizes=np.array(problem.clusters, np.int64),
+        required=np.array(problem.required, np.int64),
+        cluster_of=np.array(problem.cluster_of, np.int64),
+        delta=0.05,
+        skip_error=skip_error,
+        max_pulls=max_pulls,
+        key=stream_key(seed),
+        strides=strides,
+    )
 
 
 def block_of(problem: rai.Problem, algorithm: Algorithm, count: int, **options: Any) -> Block:
@@ -71,7 +94,14 @@ def used(block: Block) -> set[int]:
 def test_a_mask_without_strides_holds_all_others() -> None:
     """And the default holds all."""
     mask = without(WORDS, CORRIDORS)
-    assert [holds(mask, stride) for stride in (SUMS, WORDS, LAST_TWO, PLAIN, CORRIDORS, VIEW)] == [True, False, True, True, False, True]
+    assert [holds(mask, stride) for stride in (SUMS, WORDS, LAST_TWO, PLAIN, CORRIDORS, VIEW)] == [
+        True,
+        False,
+        True,
+        True,
+        False,
+        True,
+    ]
     assert without() == ALL == setting_of(PROBLEMS["two"]).strides
     assert max(SUMS, WORDS, LAST_TWO) < FIRST_OWN
 
@@ -80,13 +110,23 @@ def test_a_mask_without_strides_holds_all_others() -> None:
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_counters_add_up_to_the_rounds(name: str, cap: int) -> None:
     """On all laws, finished and capped, 20 replications of each algorithm."""
-    for algorithm in (Vanilla(), Vanilla(merging=False), Butterscotch(), LUCB(), LUCB(as_printed=True)):
+    for algorithm in (
+        Vanilla(),
+        Vanilla(merging=False),
+        Butterscotch(),
+        LUCB(),
+        LUCB(as_printed=True),
+    ):
         if algorithm == LUCB(as_printed=True) and cap < 0:
             continue  # a run may never end
         block = block_of(PROBLEMS[name], algorithm, 20, max_pulls=cap)
         assert block.rounds_by_stride.sum() == block.rounds.sum()
         assert block.rounds_by_stride.min() >= 0
-        assert used(block) <= ({PLAIN, IN_STEP, LANES, LAST_ARM, CORRIDORS} if isinstance(algorithm, LUCB) else {SUMS, WORDS, LAST_TWO})
+        assert used(block) <= (
+            {PLAIN, IN_STEP, LANES, LAST_ARM, CORRIDORS}
+            if isinstance(algorithm, LUCB)
+            else {SUMS, WORDS, LAST_TWO}
+        )
 
 
 @pytest.mark.parametrize(
@@ -111,7 +151,9 @@ def test_each_is_used(algorithm: Algorithm, name: str, strides: set[int]) -> Non
 def test_what_is_left_out_makes_no_rounds(off: Sequence[int]) -> None:
     """On every problem, where most are used otherwise; and the rounds still add up."""
     for problem in PROBLEMS.values():
-        block = block_of(problem, Vanilla() if off[0] < FIRST_OWN else LUCB(), 10, strides=without(*off))
+        block = block_of(
+            problem, Vanilla() if off[0] < FIRST_OWN else LUCB(), 10, strides=without(*off)
+        )
         assert not used(block) & set(off)
         assert block.rounds_by_stride.sum() == block.rounds.sum()
 
@@ -120,25 +162,33 @@ def test_the_view_is_a_switch() -> None:
     """A hundred arms have one, unless it is left out."""
     for strides, kind in ((ALL, View), (without(VIEW), NoView)):
         setting = setting_of(PROBLEMS["many"], strides=strides)
-        run = new_run(PROBLEMS["many"].arms.kernel_law(), Rule(1.0, False), setting, new_block(1, 1))
+        run = new_run(
+            PROBLEMS["many"].arms.kernel_law(), Rule(1.0, False), setting, new_block(1, 1)
+        )
         assert isinstance(run.views, kind)
 
 
 def tasks(name: str) -> list[Task]:
-    """Return tasks on which strides are used: a pair and some of more arms, by words or by other laws."""
+    """Return tasks on which strides are used: a pair and some of more arms, by words or by other
+    laws."""
     kinds = ("words",) if name != "corridors" else ("words", "bits", "levels", "reals")
     return [two_arms("words", 0.5, 0.3, 0.1), *draw_tasks(21, 6, kinds, (3, 10), (0.2, 0.5))]
 
 
 @pytest.mark.parametrize("name", LUCBS)
 def test_runs_of_lucb_without_some(name: str) -> None:
-    """Against the literal loop on the same rewards, 700 replications each, half of them by sure strides; 150 more capped."""
+    """Against the literal loop on the same rewards, 700 replications each, half of them by sure
+    strides; 150 more capped."""
     found = pathwise.Misses(0, (), 0)
     for task in tasks(name):
         for skip_error in (1e-12, 0.0):
-            found += misses(LUCB(), task, 22, 50, strides=without(*LUCBS[name]), skip_error=skip_error)
+            found += misses(
+                LUCB(), task, 22, 50, strides=without(*LUCBS[name]), skip_error=skip_error
+            )
     for task in tasks(name)[:3]:
-        found += misses(LUCB(as_printed=True), task, 23, 50, strides=without(*LUCBS[name]), max_pulls=3_000)
+        found += misses(
+            LUCB(as_printed=True), task, 23, 50, strides=without(*LUCBS[name]), max_pulls=3_000
+        )
     assert found == pathwise.Misses(850, (), 0)
 
 
@@ -152,15 +202,20 @@ def test_runs_without_a_view() -> None:
 
 @pytest.mark.parametrize("name", VANILLAS)
 def test_runs_of_vanilla_without_some(name: str) -> None:
-    """Against the literal loop on the same rewards, 2,800 replications each, half of them by sure strides."""
+    """Against the literal loop on the same rewards, 2,800 replications each, half of them by sure
+    strides."""
     found = pathwise.Misses(0, (), 0)
     for task in tasks("words"):
         for skip_error in (1e-12, 0.0):
-            found += misses(Vanilla(), task, 24, 200, strides=without(*VANILLAS[name]), skip_error=skip_error)
+            found += misses(
+                Vanilla(), task, 24, 200, strides=without(*VANILLAS[name]), skip_error=skip_error
+            )
     assert found == pathwise.Misses(2_800, (), 0)
 
 
-def pulls_of(problem: rai.Problem, algorithm: Algorithm, seed: int, off: Sequence[int]) -> NDArray[np.int64]:
+def pulls_of(
+    problem: rai.Problem, algorithm: Algorithm, seed: int, off: Sequence[int]
+) -> NDArray[np.int64]:
     """Return the pulls of 2,000 replications."""
     return block_of(problem, algorithm, 2_000, seed=seed, strides=without(*off)).pulls
 
@@ -168,19 +223,33 @@ def pulls_of(problem: rai.Problem, algorithm: Algorithm, seed: int, off: Sequenc
 @pytest.mark.parametrize(
     ("name", "off"),
     [
-        ("two", "in step"), ("ranking", "in step"), ("four", "last arm"), ("middle", "lanes"), ("four", "lanes and last arm"),
-        ("gaussian", "corridors"), ("middle", "all but plain"),
+        ("two", "in step"),
+        ("ranking", "in step"),
+        ("four", "last arm"),
+        ("middle", "lanes"),
+        ("four", "lanes and last arm"),
+        ("gaussian", "corridors"),
+        ("middle", "all but plain"),
     ],
-)  # fmt: skip
+)
 def test_the_law_of_lucb_without_some(name: str, off: str) -> None:
-    """2,000 pulls against 2,000: Kolmogorov-Smirnov and a two-sample t, each at 1e-5; all fourteen at 1.4e-4."""
-    assert_same_law(pulls_of(PROBLEMS[name], LUCB(), 1, ()), pulls_of(PROBLEMS[name], LUCB(), 2, LUCBS[off]))
+    """2,000 pulls against 2,000: Kolmogorov-Smirnov and a two-sample t, each at 1e-5; all fourteen
+    at 1.4e-4."""
+    assert_same_law(
+        pulls_of(PROBLEMS[name], LUCB(), 1, ()), pulls_of(PROBLEMS[name], LUCB(), 2, LUCBS[off])
+    )
 
 
-@pytest.mark.parametrize(("name", "off"), [("two", "last two"), ("four", "words"), ("gaussian", "last two"), ("two", "all but sums")])
+@pytest.mark.parametrize(
+    ("name", "off"),
+    [("two", "last two"), ("four", "words"), ("gaussian", "last two"), ("two", "all but sums")],
+)
 def test_the_law_of_vanilla_without_some(name: str, off: str) -> None:
     """Likewise, eight tests."""
-    assert_same_law(pulls_of(PROBLEMS[name], Vanilla(), 1, ()), pulls_of(PROBLEMS[name], Vanilla(), 2, VANILLAS[off]))
+    assert_same_law(
+        pulls_of(PROBLEMS[name], Vanilla(), 1, ()),
+        pulls_of(PROBLEMS[name], Vanilla(), 2, VANILLAS[off]),
+    )
 
 
 def assert_same_law(sample: NDArray[np.int64], other: NDArray[np.int64]) -> None:

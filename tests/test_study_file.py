@@ -34,7 +34,9 @@ def test_a_whole_study(tmp_path: Path) -> None:
     """Every way to give an instance, swept keys, all keys at the top."""
     np.savetxt(tmp_path / "means.csv", [0.9, 0.7, 0.2])
     np.save(tmp_path / "rewards.npy", np.array([[1.0, 1.0], [0.0, 0.0]]))
-    study = read(tmp_path, """
+    study = read(
+        tmp_path,
+        """
         algorithms = ["vanilla:merging=false", "lucb"]
         delta = [0.2, 0.05]
         precision = 0.02
@@ -87,46 +89,85 @@ def test_a_whole_study(tmp_path: Path) -> None:
         seed = [1, 2]
         problem = "coarse_ranking"
         clusters = "3:5:2"
-    """)
+    """,
+    )
     names = [
-        "instance 1, table_task = 1", "instance 1, table_task = 3", "file",
-        *(f"gaussian, sd = {sd}, n = {n}" for n in (10, 20) for sd in (0.1, 0.4)), "stars", "log", "wide", "random, seed = 1",
+        "instance 1, table_task = 1",
+        "instance 1, table_task = 3",
+        "file",
+        *(f"gaussian, sd = {sd}, n = {n}" for n in (10, 20) for sd in (0.1, 0.4)),
+        "stars",
+        "log",
+        "wide",
+        "random, seed = 1",
         "random, seed = 2",
-    ]  # fmt: skip
+    ]
     assert sorted({task.instance for task in study.tasks}) == sorted(names)
     assert len(study.tasks) == len(names) * 4
-    assert (study.replications, study.precision, study.most_replications, study.keep) == (None, 0.02, 10**6, "aggregates")
+    assert (study.replications, study.precision, study.most_replications, study.keep) == (
+        None,
+        0.02,
+        10**6,
+        "aggregates",
+    )
     found = {task.instance: task.experiment for task in study.tasks}
     one = found["gaussian, sd = 0.4, n = 20"]
     assert (one.seed, one.skip_error, one.max_pulls) == (7, 1e-9, 10**9)
     assert {(task.experiment.algorithm, task.experiment.delta) for task in study.tasks} == {
-        (algorithm, delta) for algorithm in (rai.Vanilla(merging=False), rai.LUCB()) for delta in (0.2, 0.05)}
-    assert one.problem == rai.m_of_top(rai.Gaussian(rai.instances.geometric_gaps(20, ratio=1.5), sd=0.4), 4, 10)
-    assert found["instance 1, table_task = 3"].problem == rai.table_problem(task=3, instance="printed")
+        (algorithm, delta)
+        for algorithm in (rai.Vanilla(merging=False), rai.LUCB())
+        for delta in (0.2, 0.05)
+    }
+    assert one.problem == rai.m_of_top(
+        rai.Gaussian(rai.instances.geometric_gaps(20, ratio=1.5), sd=0.4), 4, 10
+    )
+    assert found["instance 1, table_task = 3"].problem == rai.table_problem(
+        task=3, instance="printed"
+    )
     assert found["file"].problem == rai.full_ranking(rai.Bernoulli([0.9, 0.7, 0.2]))
-    assert found["stars"].problem == rai.best_arm(rai.Categorical([0.0, 0.5, 1.0], [[0.1, 0.2, 0.7], [0.7, 0.2, 0.1]]))
+    assert found["stars"].problem == rai.best_arm(
+        rai.Categorical([0.0, 0.5, 1.0], [[0.1, 0.2, 0.7], [0.7, 0.2, 0.1]])
+    )
     assert found["log"].problem == rai.top(rai.Recorded([[1.0, 1.0], [0.0, 0.0]]), 1)
     assert found["wide"].problem.clusters == (1, 1)
-    assert found["random, seed = 2"].problem == rai.coarse_ranking(rai.Bernoulli(rai.instances.random_means(20, seed=2)), (6, 10, 4))
+    assert found["random, seed = 2"].problem == rai.coarse_ranking(
+        rai.Bernoulli(rai.instances.random_means(20, seed=2)), (6, 10, 4)
+    )
     parameters = {task.instance: task.parameters for task in study.tasks}
     assert parameters["gaussian, sd = 0.4, n = 20"] == {
-        "law": "gaussian", "sd": 0.4, "family": "geometric_gaps", "n": 20, "ratio": 1.5, "problem": "m_of_top", "k": "50%", "m": "20%"}
+        "law": "gaussian",
+        "sd": 0.4,
+        "family": "geometric_gaps",
+        "n": 20,
+        "ratio": 1.5,
+        "problem": "m_of_top",
+        "k": "50%",
+        "m": "20%",
+    }
 
 
 def test_defaults_and_changes(tmp_path: Path) -> None:
-    """delta 0.01, seed 0, 1000 replications; changes take the place of both ways to say how many."""
+    """delta 0.01, seed 0, 1000 replications; changes take the place of both ways to say how
+    many."""
     text = GOOD.replace("replications = 10", "")
     study = read(tmp_path, text)
     assert study.replications == 1000
-    assert study.tasks[0].experiment.identity() == rai.simulate(
-        rai.best_arm(rai.Bernoulli([0.9, 0.5])), rai.Vanilla(), replications=1, seed=0).experiment.identity()
+    assert (
+        study.tasks[0].experiment.identity()
+        == rai.simulate(
+            rai.best_arm(rai.Bernoulli([0.9, 0.5])), rai.Vanilla(), replications=1, seed=0
+        ).experiment.identity()
+    )
     path = tmp_path / "study.toml"
     path.write_text(GOOD)
     assert Study.from_toml(path, replications=5).replications == 5
     assert Study.from_toml(path, replications=None, precision=None).replications == 10
     changed = Study.from_toml(path, precision=0.1, keep="aggregates")
     assert (changed.replications, changed.precision, changed.keep) == (None, 0.1, "aggregates")
-    with pytest.raises(TypeError, match="seed is no change that a study's file takes; choose among replications, precision"):
+    with pytest.raises(
+        TypeError,
+        match="seed is no change that a study's file takes; choose among replications, precision",
+    ):
         Study.from_toml(path, seed=3)
 
 
@@ -152,76 +193,320 @@ def test_where_results_are_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("clusters", "clustres", r"instances\[0\]\.clustres = \[1, 1\]: there is no such key; did you mean clusters\?"),
+        (
+            "clusters",
+            "clustres",
+            r"instances\[0\]\.clustres = \[1, 1\]: there is no such key; did "
+            r"you mean clusters\?",
+        ),
         ("replications", "xyz", "xyz = 10: there is no such key; known are algorithms, delta"),
-        ("[0.9, 0.5]", "[0.9, 1.5]", r"instances\[0\]\.means = \[0\.9, 1\.5\]: means\[1\] is 1\.5; a Bernoulli mean is"),
-        ("[0.9, 0.5]", '"none.csv"', r"instances\[0\]\.means = 'none\.csv': .*none\.csv cannot be read: No such file"),
-        ("[0.9, 0.5]", "[0.5, 0.5]", r"instances\[0\]\.clusters = \[1, 1\]: clusters=\(1, 1\) are undefined: arms 0 and 1 tie"),
+        (
+            "[0.9, 0.5]",
+            "[0.9, 1.5]",
+            r"instances\[0\]\.means = \[0\.9, 1\.5\]: means\[1\] is "
+            r"1\.5; a Bernoulli mean is",
+        ),
+        (
+            "[0.9, 0.5]",
+            '"none.csv"',
+            r"instances\[0\]\.means = 'none\.csv': .*none\.csv cannot be "
+            r"read: No such file",
+        ),
+        (
+            "[0.9, 0.5]",
+            "[0.5, 0.5]",
+            r"instances\[0\]\.clusters = \[1, 1\]: clusters=\(1, 1\) are "
+            r"undefined: arms 0 and 1 tie",
+        ),
         ('["vanilla"]', "[]", r"algorithms is empty: give a list, such as"),
         ('algorithms = ["vanilla"]', "", r"algorithms is missing: give a list, such as"),
         ('["vanilla"]', '"vanilla"', r"algorithms = 'vanilla': give a list"),
-        ('["vanilla"]', '["vanila"]', r"algorithms\[0\] = 'vanila': vanila is no algorithm; known are"),
-        ('["vanilla"]', '["lucb", "vanilla:merg=1"]', r"algorithms\[1\] = 'vanilla:merg=1': .*there is no option 'merg'; write"),
+        (
+            '["vanilla"]',
+            '["vanila"]',
+            r"algorithms\[0\] = 'vanila': vanila is no algorithm; known are",
+        ),
+        (
+            '["vanilla"]',
+            '["lucb", "vanilla:merg=1"]',
+            r"algorithms\[1\] = 'vanilla:merg=1': "
+            r".*there is no option 'merg'; write",
+        ),
         ('["vanilla"]', "[3]", r"algorithms\[0\] = 3: give a text in quotes"),
-        ("replications = 10", "replications = 10.5", r"replications = 10\.5: replications must be an integer"),
-        ("replications = 10", 'replications = "x"', r"replications = 'x': replications must be an integer"),
-        ("replications = 10", "precision = 2", r"precision = 2: precision is 2; it is a share of the mean"),
-        ("replications = 10", "precision = 1e-200", r"precision = 1e-200: precision is 1e-200; it is a share of the mean"),
+        (
+            "replications = 10",
+            "replications = 10.5",
+            r"replications = 10\.5: replications must be "
+            r"an integer",
+        ),
+        (
+            "replications = 10",
+            'replications = "x"',
+            r"replications = 'x': replications must be an "
+            r"integer",
+        ),
+        (
+            "replications = 10",
+            "precision = 2",
+            r"precision = 2: precision is 2; it is a share of "
+            r"the mean",
+        ),
+        (
+            "replications = 10",
+            "precision = 1e-200",
+            r"precision = 1e-200: precision is 1e-200; it "
+            r"is a share of the mean",
+        ),
         ("replications = 10", f"skip_error = 1{'0' * 400}", r"skip_error = 10+\.\.\.: .*"),
         ("replications = 10", f"seed = 1{'0' * 5000}", r"is no TOML that can be read: .*"),
-        ("replications = 10", f"seed = {'[' * 5000}1{']' * 5000}", r"is no TOML that can be read: .*"),
-        ("replications = 10", "delta = 2020-01-01", r"delta\[0\] = datetime\.date\(2020, 1, 1\): delta is"),
-        ("[0.9, 0.5]", "[true, false]", r"instances\[0\]\.means = \[True, False\]: it holds true or false; give numbers"),
-        ("required = [1, 0]", 'problem = "top"\nk = "0%"', r"instances\[0\]\.k = '0%': that is none of 2 arms; give a larger share"),
+        (
+            "replications = 10",
+            f"seed = {'[' * 5000}1{']' * 5000}",
+            r"is no TOML that can be read: .*",
+        ),
+        (
+            "replications = 10",
+            "delta = 2020-01-01",
+            r"delta\[0\] = datetime\.date\(2020, 1, 1\): "
+            r"delta is",
+        ),
+        (
+            "[0.9, 0.5]",
+            "[true, false]",
+            r"instances\[0\]\.means = \[True, False\]: it holds true "
+            r"or false; give numbers",
+        ),
+        (
+            "required = [1, 0]",
+            'problem = "top"\nk = "0%"',
+            r"instances\[0\]\.k = '0%': that is "
+            r"none of 2 arms; give a larger share",
+        ),
         ("required = [1, 0]", f'problem = "top"\nk = "{"9" * 400}%"', r"instances\[0\]"),
-        ("means = [0.9, 0.5]", 'family = "evenly_spaced"\nn = 1000000000000', r"\.n = 1000000000000: n is .* at most 100000000"),
-        ("means = [0.9, 0.5]", f'family = "evenly_spaced"\nn = 3\nhigh = 1{"0" * 400}', r"\.high = 10+\.\.\.: high is inf"),
-        ("replications = 10", "replications = 5\nprecision = 0.1", r"precision = 0\.1: .* give one of the two"),
-        ("replications = 10", "seed = -1", r"seed = -1: seed is -1; it must be a non-negative integer$"),
+        (
+            "means = [0.9, 0.5]",
+            'family = "evenly_spaced"\nn = 1000000000000',
+            r"\.n = 1000000000000: n is .* at most 100000000",
+        ),
+        (
+            "means = [0.9, 0.5]",
+            f'family = "evenly_spaced"\nn = 3\nhigh = 1{"0" * 400}',
+            r"\.high = 10+\.\.\.: high is inf",
+        ),
+        (
+            "replications = 10",
+            "replications = 5\nprecision = 0.1",
+            r"precision = 0\.1: .* give "
+            r"one of the two",
+        ),
+        (
+            "replications = 10",
+            "seed = -1",
+            r"seed = -1: seed is -1; it must be a non-negative "
+            r"integer$",
+        ),
         ("replications = 10", "seed = [1]", r"seed = \[1\]: seed must be an integer"),
         ("replications = 10", "skip_error = 1", r"skip_error = 1: .*it must lie between 0"),
-        ("replications = 10", "max_pulls = 0", r"max_pulls = 0: max_pulls is 0; it must be at least 1"),
+        (
+            "replications = 10",
+            "max_pulls = 0",
+            r"max_pulls = 0: max_pulls is 0; it must be at "
+            r"least 1",
+        ),
         ("replications = 10", 'keep = "all"', r"keep = 'all': keep is 'all'; choose one of"),
-        ("replications = 10", "delta = 2", r"delta\[0\] = 2: delta is 2; it must be an error probability"),
+        (
+            "replications = 10",
+            "delta = 2",
+            r"delta\[0\] = 2: delta is 2; it must be an error "
+            r"probability",
+        ),
         ("replications = 10", "delta = [0.1, true]", r"delta\[1\] = True: delta is True"),
         ("replications = 10", "delta = []", "delta is empty: give a list"),
-        ("replications = 10", "delta = [0.1, 0.1]", r"instances\[0\] with algorithms\[0\] and delta\[1\] .* is the same task as instances"),
-        ("required = [1, 0]", "", r"instances\[0\]\.required is missing: give clusters and required, or a problem"),
-        ("required = [1, 0]", "required = [2, 0]", r"instances\[0\]\.required = \[2, 0\]: required\[0\] is 2"),
-        ("required = [1, 0]", "required = [1, 0]\nk = 3", r"instances\[0\]\.k = 3: it has no meaning without a problem such as top"),
-        ("required = [1, 0]", 'problem = "top"', r"instances\[0\]\.k is missing: problem = 'top' needs it"),
-        ("required = [1, 0]", 'problem = "topp"', r"instances\[0\]\.problem = 'topp': choose one of best_arm"),
-        ("required = [1, 0]", 'law = "poisson"', r"instances\[0\]\.law = 'poisson': choose one of bernoulli"),
-        ("required = [1, 0]", 'required = [1, 0]\nlaw = "gaussian"\nsd = 0.7', r"instances\[0\]: arms are not known to be 1/2-sub"),
-        ("required = [1, 0]", 'family = "evenly_spaced"\nn = 2', r"\.means = \[0\.9, 0\.5\]: family = 'evenly_spaced' makes"),
-        ("required = [1, 0]", "required = [1, 0]\nsd = 0.7", r"instances\[0\]\.sd = 0\.7: it has no meaning with law = 'bernoulli' here"),
-        ("required = [1, 0]", "table_task = 1", r"instances\[0\]\.means = .*: it has no meaning beside table_task"),
-        ("means = [0.9, 0.5]", "", r"instances\[0\]\.means is missing: law bernoulli needs it, or give a family"),
-        ("means = [0.9, 0.5]", 'family = "evenly"', r"instances\[0\]\.family = 'evenly': choose one of evenly_spaced"),
-        ("means = [0.9, 0.5]", 'family = "evenly_spaced"', r"instances\[0\]\.n is missing: family = 'evenly_spaced' needs it"),
-        ("means = [0.9, 0.5]", 'family = "evenly_spaced"\nn = []', r"instances\[0\]\.n is empty: give a list, with at least one value"),
-        ("means = [0.9, 0.5]", 'family = "evenly_spaced"\nn = 1', r"instances\[0\]\.n = 1: n is 1; it must be at least 2"),
-        ("means = [0.9, 0.5]", 'family = "evenly_spaced"\nn = [2, 2]', r"instances\[0\] with .*two arms, n = 2.* is the same task as"),
-        ("means = [0.9, 0.5]", 'family = "geometric_gaps"\nn = 2\nratio = -1', r"\.ratio = -1: ratio is -1\.0; it must be positive"),
-        ("means = [0.9, 0.5]", 'law = "recorded"\nfamily = "evenly_spaced"\nn = 2', r"\.family = .*law recorded is not made from"),
-        ("means = [0.9, 0.5]", "table_task = [1, 9]\n", r"instances\[0\]\.clusters = .*it has no meaning beside table_task"),
-        ("[1, 1]", '"1:x"', r"instances\[0\]\.clusters = '1:x': give a number, a list of numbers, a share"),
-        ("[1, 1]", '"1:0"', r"instances\[0\]\.clusters = \[1, 0\]: proportions is \(1, 0\); every entry must be"),
+        (
+            "replications = 10",
+            "delta = [0.1, 0.1]",
+            r"instances\[0\] with algorithms\[0\] and "
+            r"delta\[1\] .* is the same task as instances",
+        ),
+        (
+            "required = [1, 0]",
+            "",
+            r"instances\[0\]\.required is missing: give clusters and "
+            r"required, or a problem",
+        ),
+        (
+            "required = [1, 0]",
+            "required = [2, 0]",
+            r"instances\[0\]\.required = \[2, 0\]: "
+            r"required\[0\] is 2",
+        ),
+        (
+            "required = [1, 0]",
+            "required = [1, 0]\nk = 3",
+            r"instances\[0\]\.k = 3: it has no "
+            r"meaning without a problem such as top",
+        ),
+        (
+            "required = [1, 0]",
+            'problem = "top"',
+            r"instances\[0\]\.k is missing: problem = 'top' "
+            r"needs it",
+        ),
+        (
+            "required = [1, 0]",
+            'problem = "topp"',
+            r"instances\[0\]\.problem = 'topp': choose one "
+            r"of best_arm",
+        ),
+        (
+            "required = [1, 0]",
+            'law = "poisson"',
+            r"instances\[0\]\.law = 'poisson': choose one of "
+            r"bernoulli",
+        ),
+        (
+            "required = [1, 0]",
+            'required = [1, 0]\nlaw = "gaussian"\nsd = 0.7',
+            r"instances\[0\]: "
+            r"arms are not known to be 1/2-sub",
+        ),
+        (
+            "required = [1, 0]",
+            'family = "evenly_spaced"\nn = 2',
+            r"\.means = \[0\.9, 0\.5\]: "
+            r"family = 'evenly_spaced' makes",
+        ),
+        (
+            "required = [1, 0]",
+            "required = [1, 0]\nsd = 0.7",
+            r"instances\[0\]\.sd = 0\.7: it has "
+            r"no meaning with law = 'bernoulli' here",
+        ),
+        (
+            "required = [1, 0]",
+            "table_task = 1",
+            r"instances\[0\]\.means = .*: it has no meaning "
+            r"beside table_task",
+        ),
+        (
+            "means = [0.9, 0.5]",
+            "",
+            r"instances\[0\]\.means is missing: law bernoulli needs it, or "
+            r"give a family",
+        ),
+        (
+            "means = [0.9, 0.5]",
+            'family = "evenly"',
+            r"instances\[0\]\.family = 'evenly': choose "
+            r"one of evenly_spaced",
+        ),
+        (
+            "means = [0.9, 0.5]",
+            'family = "evenly_spaced"',
+            r"instances\[0\]\.n is missing: family "
+            r"= 'evenly_spaced' needs it",
+        ),
+        (
+            "means = [0.9, 0.5]",
+            'family = "evenly_spaced"\nn = []',
+            r"instances\[0\]\.n is empty: "
+            r"give a list, with at least "
+            r"one value",
+        ),
+        (
+            "means = [0.9, 0.5]",
+            'family = "evenly_spaced"\nn = 1',
+            r"instances\[0\]\.n = 1: n is "
+            r"1; it must be at least 2",
+        ),
+        (
+            "means = [0.9, 0.5]",
+            'family = "evenly_spaced"\nn = [2, 2]',
+            r"instances\[0\] with "
+            r".*two arms, n = 2.* is "
+            r"the same task as",
+        ),
+        (
+            "means = [0.9, 0.5]",
+            'family = "geometric_gaps"\nn = 2\nratio = -1',
+            r"\.ratio = -1: ratio is -1\.0; it must be positive",
+        ),
+        (
+            "means = [0.9, 0.5]",
+            'law = "recorded"\nfamily = "evenly_spaced"\nn = 2',
+            r"\.family = .*law recorded is not made from",
+        ),
+        (
+            "means = [0.9, 0.5]",
+            "table_task = [1, 9]\n",
+            r"instances\[0\]\.clusters = .*it has no "
+            r"meaning beside table_task",
+        ),
+        (
+            "[1, 1]",
+            '"1:x"',
+            r"instances\[0\]\.clusters = '1:x': give a number, a list of numbers, "
+            r"a share",
+        ),
+        (
+            "[1, 1]",
+            '"1:0"',
+            r"instances\[0\]\.clusters = \[1, 0\]: proportions is \(1, 0\); every "
+            r"entry must be",
+        ),
         ('name = "two arms"', "name = 3", r"instances\[0\]\.name = 3: give a text in quotes"),
-        ('name = "two arms"', "strict = 3", r"instances\[0\]\.strict = 3: strict is 3; it must be true or false"),
-        ("[[instances]]", "[instances]", r"instances = \{'name': 'two arms'.*: give a list, one \[\[instances\]\] table for each"),
+        (
+            'name = "two arms"',
+            "strict = 3",
+            r"instances\[0\]\.strict = 3: strict is 3; it must be "
+            r"true or false",
+        ),
+        (
+            "[[instances]]",
+            "[instances]",
+            r"instances = \{'name': 'two arms'.*: give a list, one "
+            r"\[\[instances\]\] table for each",
+        ),
         ("algorithms =", "algorithms", r"'.*study\.toml' is no TOML that can be read: .*line 2"),
         (GOOD, "", "algorithms is missing"),
         (GOOD, 'algorithms = ["lucb"]', "instances is missing: give a list"),
         (GOOD, 'algorithms = ["lucb"]\ninstances = []', "instances is empty: give a list"),
-        (GOOD, 'algorithms = ["lucb"]\ninstances = [3]', r"instances\[0\] = 3: every instance must be a table"),
-        (GOOD, 'algorithms = ["lucb"]\n[[instances]]\ntable_task = 9', r"instances\[0\]\.table_task = 9: task is 9; it must be"),
-        (GOOD, 'algorithms = ["lucb"]\n[[instances]]\ninstance = "x"', r"instances\[0\]\.instance = 'x': instance is 'x'; choose"),
-        (GOOD, GOOD + GOOD[GOOD.index("[["):], r"instances\[1\]\.name = 'two arms': instances\[0\] has this name"),
-        (GOOD, GOOD + GOOD[GOOD.index("[["):].replace("two", "2"), r"instances\[1\] with .* is the same task as instances\[0\] with"),
+        (
+            GOOD,
+            'algorithms = ["lucb"]\ninstances = [3]',
+            r"instances\[0\] = 3: every instance "
+            r"must be a table",
+        ),
+        (
+            GOOD,
+            'algorithms = ["lucb"]\n[[instances]]\ntable_task = 9',
+            r"instances\[0\]\.table_task = 9: task is 9; it must be",
+        ),
+        (
+            GOOD,
+            'algorithms = ["lucb"]\n[[instances]]\ninstance = "x"',
+            r"instances\[0\]\.instance "
+            r"= 'x': instance is 'x'; "
+            r"choose",
+        ),
+        (
+            GOOD,
+            GOOD + GOOD[GOOD.index("[[") :],
+            r"instances\[1\]\.name = 'two arms': "
+            r"instances\[0\] has this name",
+        ),
+        (
+            GOOD,
+            GOOD + GOOD[GOOD.index("[[") :].replace("two", "2"),
+            r"instances\[1\] with .* is "
+            r"the same task as "
+            r"instances\[0\] with",
+        ),
     ],
-)  # fmt: skip
-def test_what_is_wrong_is_named_and_nothing_is_written(tmp_path: Path, old: str, new: str, message: str) -> None:
+)
+def test_what_is_wrong_is_named_and_nothing_is_written(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
     """The key's path, the value, the remedy."""
     assert old in GOOD
     with pytest.raises(StudyFileError, match=message):
@@ -231,7 +516,9 @@ def test_what_is_wrong_is_named_and_nothing_is_written(tmp_path: Path, old: str,
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     """Said as for every other file."""
-    with pytest.raises(StudyFileError, match="cannot be read: No such file or directory; name a TOML file"):
+    with pytest.raises(
+        StudyFileError, match="cannot be read: No such file or directory; name a TOML file"
+    ):
         Study.from_toml(tmp_path / "none.toml")
 
 
@@ -250,16 +537,36 @@ k = [1, 2, "50%"]
 @pytest.mark.parametrize(
     ("swept", "message"),
     [
-        ("", "instances[0] with n = 4, k = '50%', algorithms[0] and delta[0] (top, n = 4, k = 50%, Vanilla(merging=True), delta 0.01) "
-             "is the same task as instances[0] with n = 4, k = 2, algorithms[0] and delta[0]; leave one of them out; a sweep may be cut "
-             "into several [[instances]]"),
-        ("n = [4, 4]", "instances[0] with k = 1, n[1] = 4, algorithms[0] and delta[0] (top, k = 1, n = 4, Vanilla(merging=True), delta "
-                       "0.01) is the same task as instances[0] with k = 1, n[0] = 4, algorithms[0] and delta[0]; leave one"),
-        ("k = [1, 1]", "instances[0] with n = 4, k[1] = 1, algorithms[0] and delta[0] (top, n = 4, k = 1, Vanilla"),
-        ("high = [0.9, 9e-1]", "instances[0] with n = 4, k = 1, high[1] = 0.9, algorithms[0] and delta[0] (top, n = 4, k = 1, high = "),
+        (
+            "",
+            "instances[0] with n = 4, k = '50%', algorithms[0] and delta[0] (top, n = 4, k = "
+            "50%, Vanilla(merging=True), delta 0.01) "
+            "is the same task as instances[0] with n = 4, k = 2, algorithms[0] and delta[0]; "
+            "leave one of them out; a sweep may be cut "
+            "into several [[instances]]",
+        ),
+        (
+            "n = [4, 4]",
+            "instances[0] with k = 1, n[1] = 4, algorithms[0] and delta[0] (top, k = "
+            "1, n = 4, Vanilla(merging=True), delta "
+            "0.01) is the same task as instances[0] with k = 1, n[0] = 4, "
+            "algorithms[0] and delta[0]; leave one",
+        ),
+        (
+            "k = [1, 1]",
+            "instances[0] with n = 4, k[1] = 1, algorithms[0] and delta[0] (top, n = "
+            "4, k = 1, Vanilla",
+        ),
+        (
+            "high = [0.9, 9e-1]",
+            "instances[0] with n = 4, k = 1, high[1] = 0.9, algorithms[0] and "
+            "delta[0] (top, n = 4, k = 1, high = ",
+        ),
     ],
-)  # fmt: skip
-def test_a_task_twice_in_a_sweep_is_named_by_both_places(tmp_path: Path, swept: str, message: str) -> None:
+)
+def test_a_task_twice_in_a_sweep_is_named_by_both_places(
+    tmp_path: Path, swept: str, message: str
+) -> None:
     """The place in the sweep is said of either; nothing is left out in silence."""
     key = swept.partition(" ")[0]
     lines = [line for line in SWEEP.splitlines() if not key or not line.startswith(f"{key} =")]
@@ -272,16 +579,34 @@ def test_a_task_twice_in_a_sweep_is_named_by_both_places(tmp_path: Path, swept: 
 def test_a_sweep_in_pieces_has_each_task_once(tmp_path: Path) -> None:
     """The remedy that the message names works."""
     piece = SWEEP[SWEEP.index("[[") :]
-    half = piece.replace('"top"\nfamily', '"half"\nfamily').replace('[1, 2, "50%"]', '"50%"').replace("[4, 8]", "8")
+    half = (
+        piece.replace('"top"\nfamily', '"half"\nfamily')
+        .replace('[1, 2, "50%"]', '"50%"')
+        .replace("[4, 8]", "8")
+    )
     text = SWEEP.replace('[1, 2, "50%"]', "[1, 2]") + half
-    assert [task.experiment.problem.required[0] for task in read(tmp_path, text).tasks[::2]] == [1, 2, 1, 2, 4]
+    assert [task.experiment.problem.required[0] for task in read(tmp_path, text).tasks[::2]] == [
+        1,
+        2,
+        1,
+        2,
+        4,
+    ]
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("required = [1, 0]", 'required = [1, 0]\nlaw = "gaussian"\nsd = 0.7', "rescale the rewards, or set strict = false to go without"),
-        ("means = [0.9, 0.5]", 'law = "categorical"\nvalues = [0, 2]\nprobabilities = [[0.5, 0.5], [0.9, 0.1]]', "or set strict = false"),
+        (
+            "required = [1, 0]",
+            'required = [1, 0]\nlaw = "gaussian"\nsd = 0.7',
+            "rescale the rewards, or set strict = false to go without",
+        ),
+        (
+            "means = [0.9, 0.5]",
+            'law = "categorical"\nvalues = [0, 2]\nprobabilities = [[0.5, 0.5], [0.9, 0.1]]',
+            "or set strict = false",
+        ),
         ('name = "two arms"', 'strict = "no"', "strict is 'no'; it must be true or false"),
     ],
 )
@@ -296,15 +621,27 @@ def test_messages_are_in_tomls_words(tmp_path: Path, old: str, new: str, message
 def test_a_file_is_read_without_the_command_line() -> None:
     """Neither its modules nor its parser are loaded."""
     code = "import sys, rai_sim.study.file; print([name for name in sys.modules if name.startswith(('rai_sim.cli', 'typer'))])"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(rai.__file__).parents[1])
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(rai.__file__).parents[1],
+    )
     assert found.stdout == "[]\n"
 
 
 def test_whole_numbers_may_be_written_short(tmp_path: Path) -> None:
     """As 1e1, also where they are swept; what is no integer is refused with the remedy."""
     study = read(tmp_path, SWEEP.replace("[4, 8]", "[1e1, 2e1]").replace('[1, 2, "50%"]', "2e0"))
-    assert [(task.instance, task.experiment.problem.n_arms) for task in study.tasks[::2]] == [("top, n = 10", 10), ("top, n = 20", 20)]
-    with pytest.raises(StudyFileError, match=r"clusters\[0\] is 1\.0 of type float in clusters=\[1\.0, 1\]; write 1; give integers"):
+    assert [(task.instance, task.experiment.problem.n_arms) for task in study.tasks[::2]] == [
+        ("top, n = 10", 10),
+        ("top, n = 20", 20),
+    ]
+    with pytest.raises(
+        StudyFileError,
+        match=r"clusters\[0\] is 1\.0 of type float in clusters=\[1\.0, 1\]; write 1; give integers",
+    ):
         read(tmp_path, GOOD.replace("clusters = [1, 1]", "clusters = [1.0, 1]"))
     with pytest.raises(StudyFileError, match=r"\.n = 2\.5: n must be an integer; got 2\.5$"):
         read(tmp_path, SWEEP.replace("[4, 8]", "2.5"))

@@ -1,4 +1,5 @@
-"""Ctrl-C and SIGTERM while a store is opened, waited for or written into: StudyInterrupted, and nothing is lost."""
+"""Ctrl-C and SIGTERM while a store is opened, waited for or written into: StudyInterrupted, and
+nothing is lost."""
 
 import fcntl
 import os
@@ -22,7 +23,12 @@ from rai_sim.study.store import Store
 def small(replications: int) -> Study:
     """Return a study of four tasks."""
     instances = {f"task {k}": rai.table_problem(task=k) for k in (1, 2)}
-    return Study.grid(instances, [rai.Butterscotch(), rai.Butterscotch(merging=False)], [0.1], replications=replications)
+    return Study.grid(
+        instances,
+        [rai.Butterscotch(), rai.Butterscotch(merging=False)],
+        [0.1],
+        replications=replications,
+    )
 
 
 @pytest.fixture
@@ -37,7 +43,10 @@ def folder(tmp_path: Path) -> Path:
 def late() -> Iterator[list[int]]:
     """Let signals that strike outside of the package do nothing but be noted."""
     noted: list[int] = []
-    before = {number: signal.signal(number, lambda number, frame: noted.append(number)) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {
+        number: signal.signal(number, lambda number, frame: noted.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
     yield noted
     for number, handler in before.items():
         signal.signal(number, handler)
@@ -45,16 +54,23 @@ def late() -> Iterator[list[int]]:
 
 #: All ways to open a store; the last ones write into it, and take SIGTERM over as well.
 WAYS: dict[str, Callable[[Path], StudyResults]] = {
-    "open_study": rai.open_study, "results": lambda folder: small(20).results(folder), "run": lambda folder: small(20).run(folder),
+    "open_study": rai.open_study,
+    "results": lambda folder: small(20).results(folder),
+    "run": lambda folder: small(20).run(folder),
     "longer run": lambda folder: small(30).run(folder),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("times", [1, 3])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("way", WAYS)
 def test_a_signal_while_parts_are_read(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, way: str, number: signal.Signals, times: int, late: list[int]
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    way: str,
+    number: signal.Signals,
+    times: int,
+    late: list[int],
 ) -> None:
     """Opening ends after the part that is being read; `.results` opens the store after all."""
     before, plain, count = sorted(os.listdir(folder)), Store._read, [0]
@@ -68,11 +84,14 @@ def test_a_signal_while_parts_are_read(
         return found
 
     monkeypatch.setattr(Store, "_read", struck)
-    if number == signal.SIGTERM and "run" not in way:  # as the process has it: not the package's affair
+    # as the process has it: not the package's affair
+    if number == signal.SIGTERM and "run" not in way:
         assert WAYS[way](folder).progress() == (80, 80)
         assert late == [signal.SIGTERM] * times
         return
-    with pytest.raises(StudyInterrupted, match=f"interrupted while {folder} was opened; nothing in it has changed") as caught:
+    with pytest.raises(
+        StudyInterrupted, match=f"interrupted while {folder} was opened; nothing in it has changed"
+    ) as caught:
         WAYS[way](folder)
     assert count[0] == 5
     assert sorted(os.listdir(folder)) == before
@@ -100,7 +119,8 @@ def test_a_signal_while_another_process_writes(folder: Path) -> None:
 
 
 def test_signals_at_any_moment(folder: Path, late: list[int]) -> None:
-    """One to three signals, at random moments from a little before to after: the results, or StudyInterrupted, and nothing else."""
+    """One to three signals, at random moments from a little before to after: the results, or
+    StudyInterrupted, and nothing else."""
     rng, outcomes = random.Random(5), []
     deadline = time.monotonic() + 6.0
     while time.monotonic() < deadline:
@@ -118,7 +138,9 @@ def test_signals_at_any_moment(folder: Path, late: list[int]) -> None:
     assert all(outcomes)
     final = small(30).run(folder)
     assert final.progress() == (120, 120)
-    alone = rai.simulate(rai.table_problem(task=1), rai.Butterscotch(), delta=0.1, seed=0, replications=30)
+    alone = rai.simulate(
+        rai.table_problem(task=1), rai.Butterscotch(), delta=0.1, seed=0, replications=30
+    )
     assert final.result(small(30).tasks[0]) == alone
     assert not list(folder.glob("*.set-aside"))
 
@@ -130,7 +152,8 @@ def _strike(delays: list[float]) -> None:
 
 
 def test_a_signal_before_anything_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It comes while tasks are written down: nothing is run, the store is whole, and the run's record says how it ended."""
+    """It comes while tasks are written down: nothing is run, the store is whole, and the run's
+    record says how it ended."""
     plain = StudyData.add_tasks
 
     def struck(data: StudyData, *arguments: Any) -> None:
@@ -145,7 +168,9 @@ def test_a_signal_before_anything_is_run(tmp_path: Path, monkeypatch: pytest.Mon
     assert small(30).run(tmp_path).progress() == (120, 120)
 
 
-def test_the_command_line_says_how_to_go_on(folder: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line_says_how_to_go_on(
+    folder: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Exit code 130 and one line, whichever command opens the store."""
     file = tmp_path / "small.toml"
     file.write_text('algorithms = ["butterscotch"]\ndelta = [0.1]\n[[instances]]\ntable_task = 1\n')

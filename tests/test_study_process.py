@@ -25,9 +25,17 @@ class Worker:
 
     def __init__(self) -> None:
         """Start it."""
-        self.process = subprocess.Popen(PROGRAM, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            PROGRAM, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
 
-    def start(self, folder: Path, replications: int = 400, keep: str = "replications", patience: float = 0.0) -> int:
+    def start(
+        self,
+        folder: Path,
+        replications: int = 400,
+        keep: str = "replications",
+        patience: float = 0.0,
+    ) -> int:
         """Start the study, wait until it is about to run, and return its process."""
         assert self.process.stdin is not None
         self.process.stdin.write(f"{folder} {replications} {keep} {patience}\n")
@@ -66,7 +74,8 @@ def parts(folder: Path) -> dict[str, bytes]:
 
 
 def test_killed_at_fifty_moments(tmp_path: Path, workers: list[Worker]) -> None:
-    """SIGKILL at random moments, of writing too: no finished part is lost or changed, no replication is doubled, the end is the same."""
+    """SIGKILL at random moments, of writing too: no finished part is lost or changed, no
+    replication is doubled, the end is the same."""
     worker = workers[0]
     worker.start(tmp_path / "whole", 3000, patience=0.01)
     began = time.perf_counter()
@@ -95,7 +104,8 @@ def test_killed_at_fifty_moments(tmp_path: Path, workers: list[Worker]) -> None:
 
 @pytest.mark.parametrize("keep", ["replications", "aggregates"])
 def test_two_processes_into_one_store(tmp_path: Path, keep: str, workers: list[Worker]) -> None:
-    """Both run everything; what is read has each replication once, and is what one process alone would have written."""
+    """Both run everything; what is read has each replication once, and is what one process alone
+    would have written."""
     study(keep=keep).run(tmp_path / "alone")
     for worker in workers:
         worker.start(tmp_path / "shared", 400, keep, 0.01)
@@ -110,7 +120,8 @@ def test_two_processes_into_one_store(tmp_path: Path, keep: str, workers: list[W
         assert shared.rows().select("task", "replication").collect().is_duplicated().sum() == 0
 
 
-# The peak of the process's own memory; that of getrusage would start at its parent's and hide what lies below.
+# The peak of the process's own memory; that of getrusage would start at its parent's and hide what
+# lies below.
 _MEMORY = """
 import sys
 import rai_sim as rai
@@ -127,12 +138,17 @@ print(peak())
 """
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells the peak of a process's own memory")
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"),
+    reason="only Linux tells the peak of a process's own memory",
+)
 def test_aggregates_of_many_replications_need_bounded_memory(tmp_path: Path) -> None:
-    """After a million replications, by when blocks are as large as they get, five million more in the same process: peak memory grows by
-    less than 20 MB, where their rows need over 60 MB more.
+    """After a million replications, by when blocks are as large as they get, five million more in
+    the same process: peak memory grows by less than 20 MB, where their rows need over 60 MB more.
     """
-    found = subprocess.run([sys.executable, "-c", _MEMORY, tmp_path], capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        [sys.executable, "-c", _MEMORY, tmp_path], capture_output=True, text=True, check=True
+    )
     few, many, rows = map(int, found.stdout.split())
     assert many - few < 20
     assert rows - many > 60  # the negative control

@@ -1,4 +1,5 @@
-"""What is shown while something runs: estimates of studies on a clock of the test's own, lines in logs, and what is compiled."""
+"""What is shown while something runs: estimates of studies on a clock of the test's own, lines in
+logs, and what is compiled."""
 
 import importlib
 import io
@@ -44,7 +45,8 @@ CLOCK = Clock()
 
 @dataclass(frozen=True)
 class Costly(Algorithm):
-    """Takes a gamma number of pulls, whose variance depends on the number of arms, and a time that depends on them and on delta."""
+    """Takes a gamma number of pulls, whose variance depends on the number of arms, and a time that
+    depends on them and on delta."""
 
     slow: bool = False
 
@@ -56,7 +58,9 @@ class Costly(Algorithm):
         CLOCK.now += (30.0 if self.slow else 1.0) * float(seconds[rows].sum())
         block.rounds[:] = 1
         block.finished[:] = block.correct[:] = True
-        block.representatives[:] = np.flatnonzero(setting.cluster_of == 0)[: block.representatives.shape[1]]
+        block.representatives[:] = np.flatnonzero(setting.cluster_of == 0)[
+            : block.representatives.shape[1]
+        ]
 
 
 @cache
@@ -77,7 +81,9 @@ class Recorder:
         self.said: list[tuple[float, int, int, int, float]] = []
         RECORDERS.append(self)
 
-    def show(self, done: int, total: int, tasks_done: int, seconds_left: float, error: float) -> None:
+    def show(
+        self, done: int, total: int, tasks_done: int, seconds_left: float, error: float
+    ) -> None:
         """Note the time and what is shown."""
         self.said.append((CLOCK.now, done, total, tasks_done, seconds_left))
 
@@ -99,16 +105,36 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def grid(precision: float | None = None, replications: int | None = None) -> Study:
-    """Return a study of 12 tasks whose times differ by three powers of ten, and variances by five times."""
-    instances = {f"{n} arms": rai.best_arm(rai.Bernoulli(np.linspace(0.9, 0.1, n))) for n in (2, 5, 10)}
-    return Study.grid(instances, [Costly(), Costly(slow=True)], [0.1, 0.001], precision=precision, replications=replications)
+    """Return a study of 12 tasks whose times differ by three powers of ten, and variances by five
+    times."""
+    instances = {
+        f"{n} arms": rai.best_arm(rai.Bernoulli(np.linspace(0.9, 0.1, n))) for n in (2, 5, 10)
+    }
+    return Study.grid(
+        instances,
+        [Costly(), Costly(slow=True)],
+        [0.1, 0.001],
+        precision=precision,
+        replications=replications,
+    )
 
 
-@pytest.mark.parametrize("study", [grid(precision=0.05), grid(precision=0.03), grid(replications=400)], ids=["0.05", "0.03", "400"])
-def test_estimates_are_near_the_truth_from_early_on(tmp_path: Path, clock: Clock, study: Study) -> None:
-    """From 5 % of the time on, the whole time and the number of replications are within a factor of two; after half of it, of 1.25."""
+@pytest.mark.parametrize(
+    "study",
+    [grid(precision=0.05), grid(precision=0.03), grid(replications=400)],
+    ids=["0.05", "0.03", "400"],
+)
+def test_estimates_are_near_the_truth_from_early_on(
+    tmp_path: Path, clock: Clock, study: Study
+) -> None:
+    """From 5 % of the time on, the whole time and the number of replications are within a factor of
+    two; after half of it, of 1.25."""
     study.run(tmp_path, progress=True)
-    said, whole, (_, done, total, tasks_done, left) = RECORDERS[-1].said, clock.now, RECORDERS[-1].said[-1]
+    said, whole, (_, done, total, tasks_done, left) = (
+        RECORDERS[-1].said,
+        clock.now,
+        RECORDERS[-1].said[-1],
+    )
     assert (done, tasks_done, left) == (total, 12, 0.0)
     early = [one for one in said if 0.05 * whole <= one[0] < 0.5 * whole]
     late = [one for one in said if 0.5 * whole <= one[0]]
@@ -119,11 +145,15 @@ def test_estimates_are_near_the_truth_from_early_on(tmp_path: Path, clock: Clock
             assert 1.0 / factor < replications / total < factor, (now / whole, replications, total)
             assert 1.0 / factor < (now + seconds) / whole < factor, (now / whole, seconds, whole)
     if study.precision is not None:
-        assert total > 2 * 12 * 256  # the control: the first look, which was once taken for the whole, is not even half of it
+        # the control: the first look, which was once taken for the whole, is not even half of it
+        assert total > 2 * 12 * 256
 
 
-def test_loading_a_kernel_is_not_taken_for_the_work(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first replication takes 100 s more, each of 4,000 others some hundredths of one: no time left is ever said to be of hours."""
+def test_loading_a_kernel_is_not_taken_for_the_work(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first replication takes 100 s more, each of 4,000 others some hundredths of one: no time
+    left is ever said to be of hours."""
     plain, calls = Costly.run_block, list[int]()
 
     def loading(*arguments: Any) -> None:
@@ -139,7 +169,9 @@ def test_loading_a_kernel_is_not_taken_for_the_work(tmp_path: Path, clock: Clock
     assert max(left for left in lefts if not math.isnan(left)) < 3.0 * (clock.now - 100.0)
 
 
-def test_numbers_do_not_depend_on_what_is_shown(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_do_not_depend_on_what_is_shown(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Shown, some replications of each task come first; the store has the same rows in the end."""
     one = grid(precision=0.1).run(tmp_path / "shown", progress=True)
     monkeypatch.setattr(Recorder, "shown", False)
@@ -150,7 +182,8 @@ def test_numbers_do_not_depend_on_what_is_shown(tmp_path: Path, clock: Clock, mo
     assert one.summary().equals(other.summary())
 
 
-# Bars and lines -------------------------------------------------------------------------------------
+# Bars and lines
+# --------------------------------------------------------------------------------------------------
 
 
 class Terminal(io.StringIO):
@@ -174,8 +207,11 @@ def seconds(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def test_a_log_has_a_line_every_thirty_seconds(monkeypatch: pytest.MonkeyPatch, seconds: Clock) -> None:
-    """Asked for: after 1, 2, 4, 8, 16, 32 s and from then on every 30 s, with what is done; and a last one."""
+def test_a_log_has_a_line_every_thirty_seconds(
+    monkeypatch: pytest.MonkeyPatch, seconds: Clock
+) -> None:
+    """Asked for: after 1, 2, 4, 8, 16, 32 s and from then on every 30 s, with what is done; and a
+    last one."""
     log = Terminal(False)
     monkeypatch.setattr(sys, "stderr", log)
     with shown.Bar(4000, True, "LUCB(as_printed=False)") as bar:
@@ -184,13 +220,34 @@ def test_a_log_has_a_line_every_thirty_seconds(monkeypatch: pytest.MonkeyPatch, 
             bar.update(10)
     lines = log.getvalue().splitlines()
     assert [re.findall(r", (\S+)/4\.00k replications", line)[0] for line in lines] == [
-        "10.0", "20.0", "40.0", "80.0", "160", "320", "620", "920", "1.22k", "1.52k", "1.82k", "2.12k", "2.42k", "2.72k", "3.00k"]
+        "10.0",
+        "20.0",
+        "40.0",
+        "80.0",
+        "160",
+        "320",
+        "620",
+        "920",
+        "1.22k",
+        "1.52k",
+        "1.82k",
+        "2.12k",
+        "2.42k",
+        "2.72k",
+        "3.00k",
+    ]
     assert all(line.startswith("rai-sim: LUCB(as_printed=False): ") for line in lines)
-    assert lines[-1].startswith("rai-sim: LUCB(as_printed=False): 75 %, 3.00k/4.00k replications in ")
+    assert lines[-1].startswith(
+        "rai-sim: LUCB(as_printed=False): 75 %, 3.00k/4.00k replications in "
+    )
 
 
-def test_unasked_lines_come_late_and_on_the_command_line_alone(monkeypatch: pytest.MonkeyPatch, seconds: Clock) -> None:
-    """With None: nothing in the library; on the command line nothing for 30 s, then as above; on a terminal a bar that names what runs."""
+def test_unasked_lines_come_late_and_on_the_command_line_alone(
+    monkeypatch: pytest.MonkeyPatch, seconds: Clock
+) -> None:
+    """With None: nothing in the library; on the command line nothing for 30 s, then as above; on a
+    terminal a bar that names what runs."""
+
     def written(terminal: bool, progress: bool | None, steps: int) -> str:
         stream = Terminal(terminal)
         monkeypatch.setattr(sys, "stderr", stream)
@@ -200,7 +257,9 @@ def test_unasked_lines_come_late_and_on_the_command_line_alone(monkeypatch: pyte
                 bar.update(1)
         return stream.getvalue()
 
-    assert written(False, None, 100) == written(False, False, 100) == written(True, False, 100) == ""
+    assert (
+        written(False, None, 100) == written(False, False, 100) == written(True, False, 100) == ""
+    )
     assert "Vanilla(merging=True):  " in written(True, None, 3)
     with shown.command_line():
         assert written(False, None, 29) == written(False, False, 100) == ""
@@ -239,8 +298,11 @@ def compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Algorithm:
 
 
 @pytest.mark.parametrize("progress", [True, None])
-def test_compilation_is_told_and_kept_out_of_seconds(compiled: Algorithm, progress: bool | None, capsys: Capture) -> None:
-    """What is compiled is said once, if progress is asked for, and the times stand apart; the second run has none."""
+def test_compilation_is_told_and_kept_out_of_seconds(
+    compiled: Algorithm, progress: bool | None, capsys: Capture
+) -> None:
+    """What is compiled is said once, if progress is asked for, and the times stand apart; the
+    second run has none."""
     problem = rai.best_arm(rai.Bernoulli([0.9, 0.1]))
     began = time.perf_counter()
     first = rai.simulate(problem, compiled, replications=20, seed=0, progress=progress)
@@ -250,7 +312,10 @@ def test_compilation_is_told_and_kept_out_of_seconds(compiled: Algorithm, progre
     assert 0.0 <= first.seconds < whole - first.compile_seconds + 1e-6
     assert again.compile_seconds == 0.0
     summary = (first + again).summary()
-    assert (summary.seconds, summary.compile_seconds) == (first.seconds + again.seconds, first.compile_seconds)
+    assert (summary.seconds, summary.compile_seconds) == (
+        first.seconds + again.seconds,
+        first.compile_seconds,
+    )
     assert f" s, and {first.compile_seconds:.3g} s compiling" in str(summary)
     assert "compiling" not in str(again.summary())
     said = capsys.readouterr().err.splitlines()
@@ -258,29 +323,45 @@ def test_compilation_is_told_and_kept_out_of_seconds(compiled: Algorithm, progre
         assert said == []
         return
     assert said[0] == "rai-sim: compiling Compiled for Bernoulli arms (once; kept on disk) ..."
-    assert re.fullmatch(r"rai-sim: compiled Compiled for Bernoulli arms \(once; kept on disk\) in \d+ s", said[1])
+    assert re.fullmatch(
+        r"rai-sim: compiled Compiled for Bernoulli arms \(once; kept on disk\) in \d+ s", said[1]
+    )
     assert sum("compil" in line for line in said) == 2
     assert "20.0/20.0 replications" in said[-1]
 
 
-def test_a_studys_record_has_compilation_apart(compiled: Algorithm, tmp_path: Path, capsys: Capture) -> None:
+def test_a_studys_record_has_compilation_apart(
+    compiled: Algorithm, tmp_path: Path, capsys: Capture
+) -> None:
     """Seconds of work, and of compilation, which is told."""
-    study = Study.grid([rai.best_arm(rai.Bernoulli([0.9, 0.1]))], [compiled], [0.1], replications=20)
+    study = Study.grid(
+        [rai.best_arm(rai.Bernoulli([0.9, 0.1]))], [compiled], [0.1], replications=20
+    )
     began = time.perf_counter()
     record = study.run(tmp_path / "store", progress=True).runs()[0]
     whole = time.perf_counter() - began
     assert record["compile_seconds"] > 0.01
     assert 0.0 <= record["seconds"] <= whole - record["compile_seconds"] + 2e-3
-    assert "rai-sim: compiling Compiled for Bernoulli arms (once; kept on disk) ..." in capsys.readouterr().err
+    assert (
+        "rai-sim: compiling Compiled for Bernoulli arms (once; kept on disk) ..."
+        in capsys.readouterr().err
+    )
 
 
-def test_the_command_line_tells_it_unasked(compiled: Algorithm, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    """Where the error stream is no terminal too; the table says how long it took, beside the column of seconds."""
+def test_the_command_line_tells_it_unasked(
+    compiled: Algorithm, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """Where the error stream is no terminal too; the table says how long it took, beside the column
+    of seconds."""
     monkeypatch.setitem(ALGORITHMS, "compiled", type(compiled))
-    assert main(["run", "--table-task", "1", "--algorithm", "compiled", "--replications", "30"]) == 0
+    assert (
+        main(["run", "--table-task", "1", "--algorithm", "compiled", "--replications", "30"]) == 0
+    )
     captured = capsys.readouterr()
     assert [line[:55] for line in captured.err.splitlines()] == [
-        "rai-sim: compiling Compiled for Bernoulli arms (once; k", "rai-sim: compiled Compiled for Bernoulli arms (once; ke"]
+        "rai-sim: compiling Compiled for Bernoulli arms (once; k",
+        "rai-sim: compiled Compiled for Bernoulli arms (once; ke",
+    ]
     assert re.search(r"; seconds: without \d+ s of compiling kernels\n", captured.out)
 
 
@@ -288,5 +369,10 @@ def test_compile_seconds_stand_still_while_nothing_is_compiled() -> None:
     """Running what is compiled adds nothing."""
     rai.simulate(rai.table_problem(1), rai.Butterscotch(), replications=5, seed=0)
     before = compile_seconds()
-    assert rai.simulate(rai.table_problem(1), rai.Butterscotch(), replications=500, seed=0, n_jobs=2).compile_seconds == 0.0
+    assert (
+        rai.simulate(
+            rai.table_problem(1), rai.Butterscotch(), replications=500, seed=0, n_jobs=2
+        ).compile_seconds
+        == 0.0
+    )
     assert compile_seconds() == before

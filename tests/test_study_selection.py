@@ -1,4 +1,5 @@
-"""Some of a study's tasks: which are chosen, what is said where none is, and that everything else follows."""
+"""Some of a study's tasks: which are chosen, what is said where none is, and that everything else
+follows."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,9 +18,14 @@ from rai_sim.study.results import SUMMARY_SCHEMA
 
 VANILLA, PLAIN, BUTTERSCOTCH = rai.Vanilla(), rai.Vanilla(merging=False), rai.Butterscotch()
 PROBLEMS = {
-    **{f"two arms, gap = {gap}": rai.best_arm(rai.Bernoulli([0.5 + gap, 0.5])) for gap in (0.4, 0.2, 0.1)},
-    "odd [1] *name*": rai.table_problem(1), "odd 1 name": rai.table_problem(2), "new\nline": rai.table_problem(3),
-}  # fmt: skip
+    **{
+        f"two arms, gap = {gap}": rai.best_arm(rai.Bernoulli([0.5 + gap, 0.5]))
+        for gap in (0.4, 0.2, 0.1)
+    },
+    "odd [1] *name*": rai.table_problem(1),
+    "odd 1 name": rai.table_problem(2),
+    "new\nline": rai.table_problem(3),
+}
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +45,10 @@ def headless() -> Iterator[None]:
 
 def chosen(results: StudyResults, **what: Any) -> set[tuple[str, str, float]]:
     """Return instance, algorithm and delta of the tasks selected."""
-    return {(task.instance, task.experiment.algorithm.label, task.experiment.delta) for task in results.select(**what).tasks}
+    return {
+        (task.instance, task.experiment.algorithm.label, task.experiment.delta)
+        for task in results.select(**what).tasks
+    }
 
 
 @pytest.mark.parametrize(
@@ -49,7 +58,10 @@ def chosen(results: StudyResults, **what: Any) -> set[tuple[str, str, float]]:
         ({"instance": "two arms, gap = 0.2"}, lambda i, a, d: i == "two arms, gap = 0.2"),
         ({"instance": "two arms*"}, lambda i, a, d: i.startswith("two arms")),
         ({"instance": "two arms, gap = 0.?"}, lambda i, a, d: i.startswith("two arms")),
-        ({"instance": ["two arms, gap = 0.1", "odd*"]}, lambda i, a, d: i.endswith("= 0.1") or i.startswith("odd")),
+        (
+            {"instance": ["two arms, gap = 0.1", "odd*"]},
+            lambda i, a, d: i.endswith("= 0.1") or i.startswith("odd"),
+        ),
         ({"instance": "odd [1] *name*"}, lambda i, a, d: i == "odd [1] *name*"),
         ({"instance": "new*"}, lambda i, a, d: i == "new\nline"),
         ({"delta": 0.1}, lambda i, a, d: d == 0.1),
@@ -61,12 +73,19 @@ def chosen(results: StudyResults, **what: Any) -> set[tuple[str, str, float]]:
         ({"algorithm": "*merging=true*"}, lambda i, a, d: "True" in a),
         ({"algorithm": PLAIN}, lambda i, a, d: a == PLAIN.label),
         ({"algorithm": [BUTTERSCOTCH, "Vanilla(merging=True)"]}, lambda i, a, d: "True" in a),
-        ({"instance": "two*", "algorithm": "butter*", "delta": 0.01}, lambda i, a, d: i[0] == "t" and a[0] == "B" and d == 0.01),
+        (
+            {"instance": "two*", "algorithm": "butter*", "delta": 0.01},
+            lambda i, a, d: i[0] == "t" and a[0] == "B" and d == 0.01,
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_selected(what: dict[str, Any], test: Any, results: StudyResults) -> None:
-    """Names as they stand and patterns, labels of tables and figures, several values of one argument, several arguments."""
-    everything = {(task.instance, task.experiment.algorithm.label, task.experiment.delta) for task in results.tasks}
+    """Names as they stand and patterns, labels of tables and figures, several values of one
+    argument, several arguments."""
+    everything = {
+        (task.instance, task.experiment.algorithm.label, task.experiment.delta)
+        for task in results.tasks
+    }
     expected = {one for one in everything if test(*one)}
     assert expected
     assert chosen(results, **what) == expected
@@ -75,19 +94,30 @@ def test_what_is_selected(what: dict[str, Any], test: Any, results: StudyResults
 @pytest.mark.parametrize(
     ("what", "error", "words"),
     [
-        ({"instance": "three arms*"}, ValueError, "instance is 'three arms\\*', which no task has; there are 'two arms, gap = 0.4', "),
+        (
+            {"instance": "three arms*"},
+            ValueError,
+            "instance is 'three arms\\*', which no task has; there are 'two arms, gap = 0.4', ",
+        ),
         ({"instance": "odd [2]*"}, ValueError, "which no task has"),
         ({"instance": 3}, TypeError, "instance is 3; give an instance's name"),
         ({"delta": 0.05}, ValueError, "delta is 0.05, which no task has; there are 0.1, 0.01$"),
         ({"delta": "0.1"}, TypeError, "delta is '0.1'"),
         ({"delta": 2}, ValueError, "delta is 2"),
         ({"delta": []}, ValueError, "delta is empty; give at least one value, or None for all"),
-        ({"algorithm": "lucb"}, ValueError, r"algorithm is 'lucb', which no task has; there are Vanilla\(merging=True\), "),
+        (
+            {"algorithm": "lucb"},
+            ValueError,
+            r"algorithm is 'lucb', which no task has; there are "
+            r"Vanilla\(merging=True\), ",
+        ),
         ({"algorithm": rai.LUCB()}, ValueError, "which no task has"),
         ({"algorithm": 3}, TypeError, "algorithm is 3; give an algorithm such as"),
     ],
-)  # fmt: skip
-def test_what_is_refused(what: dict[str, Any], error: type[Exception], words: str, results: StudyResults) -> None:
+)
+def test_what_is_refused(
+    what: dict[str, Any], error: type[Exception], words: str, results: StudyResults
+) -> None:
     """Argument and value, and what there is."""
     with pytest.raises(error, match=words):
         results.select(**what)
@@ -98,18 +128,31 @@ def test_none_has_all(results: StudyResults) -> None:
     some = results.select(algorithm="butterscotch", delta=0.1)
     with pytest.raises(ValueError, match=r"which no task has; there are 0\.1$"):
         some.select(delta=0.01)
-    both = rai.Study((*results.select(algorithm="butterscotch", delta=0.1).tasks, *results.select(algorithm=PLAIN, delta=0.01).tasks))
-    with pytest.raises(ValueError, match=r"no task has algorithm 'butterscotch' and delta 0\.01; there are two arms, gap = 0\.4, Butter"):
+    both = rai.Study(
+        (
+            *results.select(algorithm="butterscotch", delta=0.1).tasks,
+            *results.select(algorithm=PLAIN, delta=0.01).tasks,
+        )
+    )
+    with pytest.raises(
+        ValueError,
+        match=r"no task has algorithm 'butterscotch' and delta 0\.01; there are two arms, gap = "
+        r"0\.4, Butter",
+    ):
         both.results(results.folder).select(algorithm="butterscotch", delta=0.01)
 
 
 def test_everything_follows_the_selection(results: StudyResults) -> None:
-    """Summary, rows, progress, reports and figures are of the tasks chosen; the whole is left as it was."""
+    """Summary, rows, progress, reports and figures are of the tasks chosen; the whole is left as it
+    was."""
     some = results.select(instance="two*", delta=0.01)
     assert len(some.tasks) == 9
-    assert some.summary().equals(results.summary().filter(instance=some.tasks[0].instance, delta=0.01).vstack(
-        results.summary().filter(instance=some.tasks[3].instance, delta=0.01)).vstack(
-        results.summary().filter(instance=some.tasks[6].instance, delta=0.01)))
+    assert some.summary().equals(
+        results.summary()
+        .filter(instance=some.tasks[0].instance, delta=0.01)
+        .vstack(results.summary().filter(instance=some.tasks[3].instance, delta=0.01))
+        .vstack(results.summary().filter(instance=some.tasks[6].instance, delta=0.01))
+    )
     assert some.progress() == (360, 360)
     assert set(some.rows().collect()["delta"]) == {0.01}
     page = report(some)
@@ -117,12 +160,18 @@ def test_everything_follows_the_selection(results: StudyResults) -> None:
     assert ">odd" not in page
     assert ">odd" in report(results)
     assert len(results.tasks) == 36
-    assert {case.instance for case in cases_of(some)} == {f"two arms, gap = {gap}" for gap in (0.4, 0.2, 0.1)}
+    assert {case.instance for case in cases_of(some)} == {
+        f"two arms, gap = {gap}" for gap in (0.4, 0.2, 0.1)
+    }
 
 
 def test_errors_of_figures_name_it(results: StudyResults) -> None:
     """What is too much for a figure can be selected from, and then is drawn."""
-    with pytest.raises(ValueError, match=r"a figure shows at most 10: choose some, of a study's results with select\(instance=..., "):
+    with pytest.raises(
+        ValueError,
+        match=r"a figure shows at most 10: choose some, of a study's results with "
+        r"select\(instance=..., ",
+    ):
         rai.plotting.distribution(results)
     with pytest.raises(ValueError, match=r"select\(instance=..., algorithm=..., delta=...\)"):
         rai.plotting.mean_pulls(results, against="n")
@@ -133,14 +182,19 @@ def test_errors_of_figures_name_it(results: StudyResults) -> None:
 def test_all_figures_are_drawn(results: StudyResults) -> None:
     """Three of a kind with a word of the others, or all of them and no such word."""
     few, everything = choose(results), choose(results, everything=True)
-    assert "(3 of 6 such figures; --all draws all of them, --select chooses.)" in next(d.caption for d in few if d.name == "distribution")
+    assert "(3 of 6 such figures; --all draws all of them, --select chooses.)" in next(
+        d.caption for d in few if d.name == "distribution"
+    )
     names = [drawing.name for drawing in everything]
     assert len([name for name in names if name.startswith("distribution")]) == 12
     assert len([name for name in names if name.startswith("pulls-by-gap")]) == 6
     assert len(set(names)) == len(names)
     assert not [drawing.caption for drawing in everything if "such figures" in drawing.caption]
-    assert {drawing.caption.partition(":")[0] for drawing in few if drawing.name.startswith("pulls-by-gap")} <= {
-        drawing.caption.partition(":")[0] for drawing in everything}
+    assert {
+        drawing.caption.partition(":")[0]
+        for drawing in few
+        if drawing.name.startswith("pulls-by-gap")
+    } <= {drawing.caption.partition(":")[0] for drawing in everything}
 
 
 def test_pdf_has_no_type_3(results: StudyResults) -> None:
@@ -155,50 +209,96 @@ def test_the_summary_begins_with_what_one_looks_for(results: StudyResults) -> No
     """Instance, algorithm, delta, mean pulls, interval, errors; the hash is last, of rows too."""
     columns = results.summary().columns
     assert columns == list(SUMMARY_SCHEMA)
-    assert columns[:6] == ["instance", "algorithm", "delta", "pulls_mean", "pulls_mean_low_95", "pulls_mean_high_95"]
+    assert columns[:6] == [
+        "instance",
+        "algorithm",
+        "delta",
+        "pulls_mean",
+        "pulls_mean_low_95",
+        "pulls_mean_high_95",
+    ]
     assert columns[6:10] == ["errors", "error_rate", "error_rate_low_95", "error_rate_high_95"]
     assert columns[-1] == "task"
     assert len(set(columns)) == 38
     assert results.rows().collect_schema().names() == [
-        "instance", "algorithm", "delta", "replication", "pulls", "rounds", "correct", "finished", "representatives", "task"]
+        "instance",
+        "algorithm",
+        "delta",
+        "replication",
+        "pulls",
+        "rounds",
+        "correct",
+        "finished",
+        "representatives",
+        "task",
+    ]
     head = str(results.summary()).splitlines()[2]
-    assert [name for name in ("instance", "algorithm", "delta", "pulls_mean", "task") if name in head][:4] == columns[:4]
+    assert [
+        name for name in ("instance", "algorithm", "delta", "pulls_mean", "task") if name in head
+    ][:4] == columns[:4]
 
 
 def test_few_replications_have_no_interval(tmp_path: Path) -> None:
-    """From 30 on there is one; of fewer the figure says why there is none; bands of distributions hold for any number."""
+    """From 30 on there is one; of fewer the figure says why there is none; bands of distributions
+    hold for any number."""
     problem, algorithms = rai.table_problem(task=1), (VANILLA, BUTTERSCOTCH)
     for n in (2, 29, 30):
-        runs = [rai.simulate(problem, algorithm, replications=n, seed=0) for algorithm in algorithms]
-        deltas = [rai.simulate(problem, VANILLA, delta=delta, replications=n, seed=0) for delta in (0.1, 0.01)]
-        figures = [(rai.plotting.mean_pulls(deltas), "band"), (rai.plotting.ratios(runs), "bar"), (rai.plotting.pulls_by_gap(runs), "bar")]
+        runs = [
+            rai.simulate(problem, algorithm, replications=n, seed=0) for algorithm in algorithms
+        ]
+        deltas = [
+            rai.simulate(problem, VANILLA, delta=delta, replications=n, seed=0)
+            for delta in (0.1, 0.01)
+        ]
+        figures = [
+            (rai.plotting.mean_pulls(deltas), "band"),
+            (rai.plotting.ratios(runs), "bar"),
+            (rai.plotting.pulls_by_gap(runs), "bar"),
+        ]
         for ax, kind in figures:
             figure: Any = ax.get_figure(root=True)
             said = [text.get_text() for text in figure.legends[0].get_texts()]
             assert bool([words for words in said if words.startswith(f"{kind}: 95 %")]) == (n >= 30)
             assert ("no interval: fewer than 30 replications" in said) == (n < 30)
-            drawn = [path for one in ax.collections for path in one.get_paths() if len(path) and np.isfinite(path.vertices).all()]
+            drawn = [
+                path
+                for one in ax.collections
+                for path in one.get_paths()
+                if len(path) and np.isfinite(path.vertices).all()
+            ]
             assert bool(drawn) == (n >= 30)
             pyplot.close(figure)
     ax = rai.plotting.distribution(runs[0])
     assert ax.collections
 
 
-def test_lucb_is_left_out_where_it_is_too_dear(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Pulls by arm of fewer than 30 replications are not drawn, and captions and titles say of whom and why; else at least 30 are run."""
+def test_lucb_is_left_out_where_it_is_too_dear(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Pulls by arm of fewer than 30 replications are not drawn, and captions and titles say of whom
+    and why; else at least 30 are run."""
     from rai_sim.plotting import choice
 
-    results = rai.Study.grid({"x": PROBLEMS["odd 1 name"]}, [VANILLA, rai.LUCB()], [0.1], replications=40).run(tmp_path / "store")
+    results = rai.Study.grid(
+        {"x": PROBLEMS["odd 1 name"]}, [VANILLA, rai.LUCB()], [0.1], replications=40
+    ).run(tmp_path / "store")
     case = next(case for case in cases_of(results) if case.label == "LUCB")
     monkeypatch.setattr(choice, "_PULLS", 2.0 * case.mean)
     assert choice._replications(case) == 30
-    assert "Without" not in next(drawing.caption for drawing in choose(results) if drawing.name == "pulls-by-gap")
+    assert "Without" not in next(
+        drawing.caption for drawing in choose(results) if drawing.name == "pulls-by-gap"
+    )
     monkeypatch.setattr(choice, "_MOST_PULLS", 29.0 * case.mean)
     drawing = next(drawing for drawing in choose(results) if drawing.name == "pulls-by-gap")
-    assert "Without LUCB, of which 30 replications, the fewest that make an interval, take too long" in drawing.caption
+    assert (
+        "Without LUCB, of which 30 replications, the fewest that make an interval, take too long"
+        in drawing.caption
+    )
     ax = drawing.draw(rai.plotting.style.own_axes())
     assert ax.get_title(loc="left") == "x, δ = 0.1, without LUCB"
     assert not [label for label in ax.get_legend_handles_labels()[1] if "LUCB" in label]
     alone = choose(results.select(algorithm="lucb"))
     assert "pulls-by-gap" not in [drawing.name for drawing in alone]
-    assert "Pulls by arm are not drawn: 30 replications" in next(drawing.caption for drawing in alone if drawing.name == "histogram")
+    assert "Pulls by arm are not drawn: 30 replications" in next(
+        drawing.caption for drawing in alone if drawing.name == "histogram"
+    )

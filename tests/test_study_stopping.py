@@ -23,7 +23,8 @@ def prefixes(pulls: Any) -> Any:
 
 @given(st.integers(0, 10**12))
 def test_looks_are_a_fixed_sequence(n: int) -> None:
-    """The next look is at least n, at most a fifth above it, a fixed point, and the previous one lies below n."""
+    """The next look is at least n, at most a fifth above it, a fixed point, and the previous one
+    lies below n."""
     look = next_look(n)
     assert look >= max(n, FIRST_LOOK)
     assert look <= max(1.19 * n + 1, FIRST_LOOK)
@@ -39,7 +40,8 @@ def test_looks_double_in_four_steps() -> None:
 
 
 def test_what_follows_depends_on_the_first_replications_alone() -> None:
-    """With fewer replications the verdict asks for more; with more of them than needed it is the same one."""
+    """With fewer replications the verdict asks for more; with more of them than needed it is the
+    same one."""
     pulls = np.random.default_rng(3).gamma(9.0, 1000.0, 50_000).astype(np.int64)
     final = follow(0.01, 10**6, prefixes(pulls))
     assert final.final
@@ -57,11 +59,14 @@ def test_what_follows_depends_on_the_first_replications_alone() -> None:
 
 
 def test_the_interval_has_an_earlier_looks_standard_deviation() -> None:
-    """Stein's interval by hand: mean of all, t quantile and standard deviation of the look that decided."""
+    """Stein's interval by hand: mean of all, t quantile and standard deviation of the look that
+    decided."""
     pulls = np.random.default_rng(4).normal(10_000, 2_000, 20_000).astype(np.int64)
     low, high = stein_interval(prefixes(pulls)(1000), prefixes(pulls)(256))
     half = stats.t.ppf(0.975, 255) * pulls[:256].std(ddof=1) / math.sqrt(1000)
-    assert (low, high) == pytest.approx((pulls[:1000].mean() - half, pulls[:1000].mean() + half), rel=1e-12)
+    assert (low, high) == pytest.approx(
+        (pulls[:1000].mean() - half, pulls[:1000].mean() + half), rel=1e-12
+    )
 
 
 def test_constant_pulls_stop_at_the_first_look_and_the_limit_holds() -> None:
@@ -76,14 +81,19 @@ def test_constant_pulls_stop_at_the_first_look_and_the_limit_holds() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_rarely_finished_replications_are_doubled_until_something_is_known(seed: int) -> None:
-    """One in a hundred finishes: some 2.5e5 replications are needed, and no plan is made on two or three numbers."""
+    """One in a hundred finishes: some 2.5e5 replications are needed, and no plan is made on two or
+    three numbers."""
     rng = np.random.default_rng(seed)
     finished = rng.random(2**20) < 0.01
     finished[100] = True  # else nothing may be finished at the first look
     pulls = rng.integers(500, 1500, 2**20)
 
     def prefix(n: int) -> Aggregate | None:
-        return Aggregate.of(pulls[:n], pulls[:n], finished[:n], finished[:n]) if n <= len(pulls) else None
+        return (
+            Aggregate.of(pulls[:n], pulls[:n], finished[:n], finished[:n])
+            if n <= len(pulls)
+            else None
+        )
 
     verdict = follow(0.02, 2**20, prefix)
     assert verdict.reached
@@ -101,7 +111,8 @@ def test_unfinished_replications_stop_at_the_first_look() -> None:
 
 @pytest.mark.parametrize(("shape", "precision"), [(9.0, 0.02), (1.0, 0.06), (100.0, 0.003)])
 def test_coverage_on_gamma_pulls(shape: float, precision: float) -> None:
-    """4,000 studies of gamma numbers: at least 94 %, which 95 % misses with probability 2e-3; and the precision is always kept."""
+    """4,000 studies of gamma numbers: at least 94 %, which 95 % misses with probability 2e-3; and
+    the precision is always kept."""
     rng = np.random.default_rng(6)
     covered = 0
     for _ in range(4000):
@@ -114,7 +125,8 @@ def test_coverage_on_gamma_pulls(shape: float, precision: float) -> None:
 
 
 def test_negative_control_stopping_on_the_last_standard_deviation_covers_less() -> None:
-    """The naive rule (look after every replication from the tenth on, Student's interval) misses the 94 % that ours is held to."""
+    """The naive rule (look after every replication from the tenth on, Student's interval) misses
+    the 94 % that ours is held to."""
     rng = np.random.default_rng(7)
     covered = 0
     for _ in range(2000):
@@ -138,15 +150,25 @@ class Moments:
 
 
 def test_coverage_of_simulated_studies() -> None:
-    """2,000 small studies to 2 %, each with its own seed: the interval covers the truth, known to 0.02 %, in at least 94 %."""
+    """2,000 small studies to 2 %, each with its own seed: the interval covers the truth, known to
+    0.02 %, in at least 94 %."""
     problem, algorithm = rai.table_problem(task=1), rai.Vanilla()
-    truth = rai.simulate(problem, algorithm, delta=0.1, replications=400_000, seed=10**6).pulls.mean()
+    truth = rai.simulate(
+        problem, algorithm, delta=0.1, replications=400_000, seed=10**6
+    ).pulls.mean()
     covered = 0
     for seed in range(2000):
         pulls = np.empty(0, np.int64)
         while not (verdict := follow(0.02, 10**6, prefixes(pulls))).final:
             first, wanted = len(pulls), verdict.replications
-            more = rai.simulate(problem, algorithm, delta=0.1, replications=wanted - first, seed=seed, first_replication=first)
+            more = rai.simulate(
+                problem,
+                algorithm,
+                delta=0.1,
+                replications=wanted - first,
+                seed=seed,
+                first_replication=first,
+            )
             pulls = np.concatenate([pulls, more.pulls])
         covered += verdict.interval[0] <= truth <= verdict.interval[1]
     assert covered / 2000 >= 0.94

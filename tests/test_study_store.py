@@ -23,7 +23,9 @@ from rai_sim.support.files import write_atomically
 def small(replications: int = 40, keep: str = "replications") -> Study:
     """Return a study of four tasks."""
     instances = {f"task {k}": rai.table_problem(task=k) for k in (1, 2)}
-    return Study.grid(instances, [rai.Vanilla(), rai.Butterscotch()], [0.1], replications=replications, keep=keep)
+    return Study.grid(
+        instances, [rai.Vanilla(), rai.Butterscotch()], [0.1], replications=replications, keep=keep
+    )
 
 
 def values(folder: Path) -> list[tuple[Any, ...]]:
@@ -50,20 +52,29 @@ def test_a_torn_part_is_set_aside_and_run_again(folder: Path, tear: str) -> None
     """Its name stays recognisable, its bytes stay, its rows are run again: the same values."""
     whole, victim = values(folder), parts(folder)[0]
     data = victim.read_bytes()
-    torn = {"cut": data[:-7], "flipped": data[:100] + bytes([data[100] ^ 1]) + data[101:], "emptied": b""}[tear]
+    torn = {
+        "cut": data[:-7],
+        "flipped": data[:100] + bytes([data[100] ^ 1]) + data[101:],
+        "emptied": b"",
+    }[tear]
     victim.write_bytes(torn)
-    with pytest.warns(StoreWarning, match=f"{victim.name} is passed over: it is torn or was changed"):
+    with pytest.warns(
+        StoreWarning, match=f"{victim.name} is passed over: it is torn or was changed"
+    ):
         some = small(40).results(folder)
     assert some.progress() == (80, 160)
     assert some.rows().collect().height == 80
-    with pytest.warns(StoreWarning, match=rf"{victim.name} is set aside as {victim.name}\.set-aside: it is torn"):
+    with pytest.warns(
+        StoreWarning, match=rf"{victim.name} is set aside as {victim.name}\.set-aside: it is torn"
+    ):
         small(40).run(folder)
     assert (folder / f"{victim.name}.set-aside").read_bytes() == torn
     assert values(folder) == whole
 
 
 def test_foreign_files_are_never_read_nor_deleted(folder: Path) -> None:
-    """Another program's Parquet, a part of another kind of store, a part renamed; other files are left alone."""
+    """Another program's Parquet, a part of another kind of store, a part renamed; other files are
+    left alone."""
     whole = values(folder)
     pl.DataFrame({"task": ["x"], "pulls": [1]}).write_parquet(folder / "mine.parquet")
     shutil.copy(parts(folder)[0], folder / f"replications-{'0' * 40}.parquet")
@@ -75,10 +86,16 @@ def test_foreign_files_are_never_read_nor_deleted(folder: Path) -> None:
     with pytest.warns(StoreWarning) as caught:
         small(40).run(folder)
     said = sorted(str(warning.message).partition(": ")[2] for warning in caught)
-    assert said == ["it belongs to a store that keeps aggregates", "it is torn or was changed: its content does not match its name",
-                    "it was not written by a study"]
+    assert said == [
+        "it belongs to a store that keeps aggregates",
+        "it is torn or was changed: its content does not match its name",
+        "it was not written by a study",
+    ]
     assert {path.name for path in folder.glob("*.set-aside")} == {
-        "mine.parquet.set-aside", f"replications-{'0' * 40}.parquet.set-aside", f"{stranger.name}.set-aside"}
+        "mine.parquet.set-aside",
+        f"replications-{'0' * 40}.parquet.set-aside",
+        f"{stranger.name}.set-aside",
+    }
     assert (folder / "notes.txt").read_text() == "hello"
     assert values(folder) == whole
     pl.DataFrame({"task": ["y"]}).write_parquet(folder / "mine.parquet")
@@ -105,7 +122,8 @@ def test_what_a_killed_writer_left_is_set_aside(folder: Path) -> None:
 
 
 def test_rows_in_two_parts_are_read_once(folder: Path, tmp_path: Path) -> None:
-    """As two machines without common locks may write them: the same numbers are read and summed once."""
+    """As two machines without common locks may write them: the same numbers are read and summed
+    once."""
     other = tmp_path / "other"
     small(30).run(other)
     whole = small(40).results(folder).summary()
@@ -127,7 +145,9 @@ def test_overlapping_aggregates_are_counted_once(tmp_path: Path) -> None:
         shutil.copy(path, tmp_path / "a")
     results = small(40, "aggregates").results(tmp_path / "a")
     assert results.summary()["replications"].to_list() == [40] * 4
-    assert results.summary().drop("task").equals(small(40).run(tmp_path / "c").summary().drop("task"))
+    assert (
+        results.summary().drop("task").equals(small(40).run(tmp_path / "c").summary().drop("task"))
+    )
 
 
 def test_a_second_writer_leaves_out_what_the_first_has_written(tmp_path: Path) -> None:
@@ -164,6 +184,7 @@ class FullDisk:
 
     def write(self, path: Path, write: Any) -> None:
         """Write, or fail in the middle as a full disk does."""
+
         def some(file: BinaryIO) -> None:
             class Counting:
                 write = staticmethod(partial(self._some_of, file))
@@ -182,8 +203,11 @@ class FullDisk:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.2, 0.5, 0.9])
-def test_a_full_disk_is_an_error_that_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float) -> None:
-    """Wherever the room ends: the reason and the remedy are said, what was written is readable, and the run goes on with room."""
+def test_a_full_disk_is_an_error_that_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    """Wherever the room ends: the reason and the remedy are said, what was written is readable, and
+    the run goes on with room."""
     monkeypatch.setattr("rai_sim.study.run._FLUSH_LEAST", 0.0)
     monkeypatch.setattr("rai_sim.study.run._FLUSH_SHARE", 0.0)
     monkeypatch.setattr("rai_sim.study.run._JOB_SECONDS", 1e-4)
@@ -192,8 +216,13 @@ def test_a_full_disk_is_an_error_that_loses_nothing(tmp_path: Path, monkeypatch:
         patch.setattr("rai_sim.study.store.write_atomically", roomy.write)
         small(40).run(tmp_path / "whole")
     with monkeypatch.context() as patch:
-        patch.setattr("rai_sim.study.store.write_atomically", FullDisk(int(share * roomy.used)).write)
-        with pytest.raises(StoreError, match=r"No space left on device; free space or change permissions, then run the same again"):
+        patch.setattr(
+            "rai_sim.study.store.write_atomically", FullDisk(int(share * roomy.used)).write
+        )
+        with pytest.raises(
+            StoreError,
+            match=r"No space left on device; free space or change permissions, then run the same again",
+        ):
             small(40).run(tmp_path / "store")
     assert not list((tmp_path / "store").glob(".*.writing"))
     if share:
@@ -212,10 +241,14 @@ def test_a_really_full_disk(tmp_path: Path) -> None:
 
     disk = tmp_path / "disk"
     disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], capture_output=True).returncode:
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], capture_output=True
+    ).returncode:
         pytest.skip("no right to mount a file system")
     try:
-        with pytest.raises(StoreError, match=r"cannot be written to \(replications-.*No space left on device"):
+        with pytest.raises(
+            StoreError, match=r"cannot be written to \(replications-.*No space left on device"
+        ):
             small(20_000).run(disk / "store")
         assert small(20_000).results(disk / "store").progress()[0] == 0
         subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
@@ -227,6 +260,7 @@ def test_a_really_full_disk(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_to(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An error before anything is run; reading still works, also where nothing can be renamed."""
+
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
@@ -241,7 +275,10 @@ def test_a_folder_that_cannot_be_written_to(folder: Path, monkeypatch: pytest.Mo
         folder.chmod(0o555)
     monkeypatch.setattr("rai_sim.study.run.run_into", fail)
     try:
-        with pytest.raises(StoreError, match=r"cannot be written to .*Permission denied; free space or change permissions"):
+        with pytest.raises(
+            StoreError,
+            match=r"cannot be written to .*Permission denied; free space or change permissions",
+        ):
             small(50).run(folder)
         assert small(40).results(folder).summary().equals(whole)
     finally:
@@ -254,9 +291,15 @@ def test_a_folder_that_cannot_be_written_to(folder: Path, monkeypatch: pytest.Mo
         ("{", "has a damaged rai-sim-store.json; restore it"),
         ('{"format": "x"}', "has a damaged rai-sim-store.json; restore it"),
         ("[1]", "has a damaged rai-sim-store.json; restore it"),
-        ('{"version": 99, "keep": "replications"}', "has format 99, keeping replications; this version of rai_sim reads format 1"),
+        (
+            '{"version": 99, "keep": "replications"}',
+            "has format 99, keeping replications; this version of rai_sim reads format 1",
+        ),
         ('{"version": 1, "keep": "all"}', "has format 1, keeping all"),
-        ('{"version": 1, "keep": "aggregates"}', r"keeps aggregates but replications are to be kept; take another folder, or keep = 'agg"),
+        (
+            '{"version": 1, "keep": "aggregates"}',
+            r"keeps aggregates but replications are to be kept; take another folder, or keep = 'agg",
+        ),
     ],
 )
 def test_other_markers(folder: Path, marker: str, message: str) -> None:
@@ -267,32 +310,45 @@ def test_other_markers(folder: Path, marker: str, message: str) -> None:
 
 
 def test_folders_that_are_no_stores(tmp_path: Path) -> None:
-    """A missing folder cannot be read; a folder with something else is not written into; a file is no folder."""
+    """A missing folder cannot be read; a folder with something else is not written into; a file is
+    no folder."""
     with pytest.raises(StoreError, match=r"is no study's folder: it has no rai-sim-store\.json"):
         rai.open_study(tmp_path / "missing")
     (tmp_path / "thesis.tex").write_text("...")
-    with pytest.raises(StoreError, match=r"holds thesis\.tex but no rai-sim-store\.json; name a new or an empty folder"):
+    with pytest.raises(
+        StoreError,
+        match=r"holds thesis\.tex but no rai-sim-store\.json; name a new or an empty folder",
+    ):
         small().run(tmp_path)
-    with pytest.raises(StoreError, match=r"thesis\.tex is a file; name a folder for the study's results"):
+    with pytest.raises(
+        StoreError, match=r"thesis\.tex is a file; name a folder for the study's results"
+    ):
         small().run(tmp_path / "thesis.tex")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["thesis.tex"]
 
 
 def test_a_lost_instance_is_written_anew(folder: Path) -> None:
-    """Without its part a store cannot say what its tasks are; running the study again mends that."""
+    """Without its part a store cannot say what its tasks are; running the study again mends
+    that."""
     whole = rai.open_study(folder).summary()
     next(folder.glob("instances-*.parquet")).write_bytes(b"")
     with pytest.warns(StoreWarning) as caught:
         assert rai.open_study(folder).tasks == ()
-    said = {str(warning.message).partition(": the part with its instance is missing; ")[2] for warning in caught}
+    said = {
+        str(warning.message).partition(": the part with its instance is missing; ")[2]
+        for warning in caught
+    }
     assert said == {"", "running its study again writes it anew"}
     with pytest.warns(StoreWarning, match="is set aside"):
         small(40).run(folder)
     assert rai.open_study(folder).summary().equals(whole)
 
 
-def test_a_part_that_vanishes_while_it_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another process has set it aside between listing and reading: its rows are missing, and nothing else."""
+def test_a_part_that_vanishes_while_it_is_read(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process has set it aside between listing and reading: its rows are missing, and
+    nothing else."""
     gone = parts(folder)[0]
     listed = os.listdir(folder)
     gone.rename(folder / f"{gone.name}.set-aside")
@@ -307,7 +363,9 @@ def test_foreign_records_are_passed_over(folder: Path) -> None:
         assert len(small().results(folder).runs()) == 2
 
 
-def test_of_two_first_runs_one_writes_the_marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_two_first_runs_one_writes_the_marker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The other one finds it under the lock, and what it wanted to keep is compared with it."""
     plain = Store.locked
 
@@ -324,10 +382,15 @@ def test_of_two_first_runs_one_writes_the_marker(tmp_path: Path, monkeypatch: py
 
 
 def test_parts_say_how_they_were_made(folder: Path) -> None:
-    """The metadata of a part names its run, whose record has versions, processor, parameters and times."""
+    """The metadata of a part names its run, whose record has versions, processor, parameters and
+    times."""
     runs = {run["run"]: run for run in small().results(folder).runs()}
     assert len(runs) == 2
-    for path in [*parts(folder), *folder.glob("tasks-*.parquet"), *folder.glob("instances-*.parquet")]:
+    for path in [
+        *parts(folder),
+        *folder.glob("tasks-*.parquet"),
+        *folder.glob("instances-*.parquet"),
+    ]:
         about = json.loads(pl.read_parquet_metadata(path)["rai_sim"])
         run = runs[about["run"]]
         assert about["rai_sim"] == run["rai_sim"] == rai.__version__
@@ -341,8 +404,11 @@ def test_parts_say_how_they_were_made(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-def test_a_folder_that_vanishes_while_it_is_used(folder: Path, monkeypatch: pytest.MonkeyPatch, replaced: bool) -> None:
-    """Removed, or a file in its place: the run says so, and what reads rows names the part; sums that were read stay."""
+def test_a_folder_that_vanishes_while_it_is_used(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, replaced: bool
+) -> None:
+    """Removed, or a file in its place: the run says so, and what reads rows names the part; sums
+    that were read stay."""
     results, plain = small(40).results(folder), StudyData.add_tasks
 
     def removed(data: StudyData, *arguments: Any) -> None:
@@ -352,11 +418,19 @@ def test_a_folder_that_vanishes_while_it_is_used(folder: Path, monkeypatch: pyte
             folder.write_text("")
 
     monkeypatch.setattr(StudyData, "add_tasks", removed)
-    with pytest.raises(StoreError, match=r"was removed, renamed or replaced while it was in use, and cannot .*; put the folder back"):
+    with pytest.raises(
+        StoreError,
+        match=r"was removed, renamed or replaced while it was in use, and cannot .*; put the "
+        r"folder back",
+    ):
         small(60).run(folder)
     assert results.summary()["replications"].to_list() == [40] * 4
     for read in (results.rows, lambda: results.result(results.tasks[0]), results.verify):
-        with pytest.raises(StoreError, match=r"had a part replications-\w+\.parquet when it was opened, which is gone; put it back"):
+        with pytest.raises(
+            StoreError,
+            match=r"had a part replications-\w+\.parquet when it was opened, which is gone; put "
+            r"it back",
+        ):
             read()
     if not replaced:
         assert not folder.exists()

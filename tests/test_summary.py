@@ -18,19 +18,27 @@ EXPERIMENT = Experiment(table_problem(task=3), Vanilla(), 0.01, 7, 1e-12, 5_000)
 
 
 def with_pulls(pulls: list[int], wrong: int = 0, capped: int = 0, **changes: Any) -> Result:
-    """Return a result of given pulls, the last `capped` not finished, the first `wrong` with wrong output."""
+    """Return a result of given pulls, the last `capped` not finished, the first `wrong` with wrong
+    output."""
     n = len(pulls)
     finished = np.arange(n) < n - capped
     experiment = replace(EXPERIMENT, **changes)
     return Result(
-        experiment, ((0, n),), np.array(pulls, np.int64), np.arange(n), finished & (np.arange(n) >= wrong),
-        finished, np.zeros((n, sum(experiment.problem.required)), np.int32), 1.25,
-    )  # fmt: skip
+        experiment,
+        ((0, n),),
+        np.array(pulls, np.int64),
+        np.arange(n),
+        finished & (np.arange(n) >= wrong),
+        finished,
+        np.zeros((n, sum(experiment.problem.required)), np.int32),
+        1.25,
+    )
 
 
 @pytest.mark.parametrize("n", [2, 3, 17, 400])
 def test_statistics_of_pulls_against_scipy(n: int) -> None:
-    """Mean, standard error and Student interval as scipy.stats has them; quantiles by their definition."""
+    """Mean, standard error and Student interval as scipy.stats has them; quantiles by their
+    definition."""
     pulls = np.random.default_rng(n).integers(1, 10**6, n).tolist()
     summary = with_pulls(pulls).summary()
     assert summary.mean == pytest.approx(np.mean(pulls), rel=1e-14)
@@ -43,7 +51,9 @@ def test_statistics_of_pulls_against_scipy(n: int) -> None:
     assert list(summary.quantiles) == [0.05, 0.25, 0.5, 0.75, 0.95, 1.0]
 
 
-@pytest.mark.parametrize(("errors", "n"), [(0, 1), (1, 1), (0, 50), (3, 50), (49, 50), (50, 50), (70, 9_000)])
+@pytest.mark.parametrize(
+    ("errors", "n"), [(0, 1), (1, 1), (0, 50), (3, 50), (49, 50), (50, 50), (70, 9_000)]
+)
 def test_error_interval_against_scipy(errors: int, n: int) -> None:
     """The Clopper-Pearson interval is scipy's exact binomial one."""
     summary = with_pulls([10] * n, wrong=errors).summary()
@@ -93,8 +103,15 @@ def test_none_finished() -> None:
     """There is no statistic at all, and no error on the way."""
     summary = with_pulls([5_000, 5_000], capped=2).summary()
     assert summary.finished == summary.errors == 0
-    numbers = [summary.mean, summary.standard_error, summary.error_rate, *summary.interval,
-               *summary.error_interval, *summary.quantiles.values(), summary.mean_rounds]
+    numbers = [
+        summary.mean,
+        summary.standard_error,
+        summary.error_rate,
+        *summary.interval,
+        *summary.error_interval,
+        *summary.quantiles.values(),
+        summary.mean_rounds,
+    ]
     assert all(map(math.isnan, numbers))
     assert summary.error_exceeds_delta is False
     assert summary.share_above_upper_bound is not None

@@ -28,10 +28,15 @@ def by_hand(some: Columns) -> dict[str, Any]:
     rows = [(int(p), int(r), bool(c)) for p, r, c, f in zip(*some, strict=True) if f]
     pulls = [p for p, _, _ in rows]
     return {
-        "replications": len(some[0]), "finished": len(rows), "errors": sum(not c for _, _, c in rows), "pulls_sum": sum(pulls),
-        "pulls_squares": sum(p * p for p in pulls), "rounds_sum": sum(r for _, r, _ in rows), "pulls_least": min(pulls, default=0),
+        "replications": len(some[0]),
+        "finished": len(rows),
+        "errors": sum(not c for _, _, c in rows),
+        "pulls_sum": sum(pulls),
+        "pulls_squares": sum(p * p for p in pulls),
+        "rounds_sum": sum(r for _, r, _ in rows),
+        "pulls_least": min(pulls, default=0),
         "pulls_most": max(pulls, default=0),
-    }  # fmt: skip
+    }
 
 
 numbers = st.one_of(st.integers(1, 600), st.integers(1, 2**40), st.integers(2**61, 2**62))
@@ -49,12 +54,16 @@ def test_sums_are_those_of_integers(pulls: list[int], seed: int) -> None:
 
 @given(st.lists(numbers, min_size=2, max_size=60), st.integers(0, 5), st.data())
 def test_pieces_add_up_in_any_order(pulls: list[int], seed: int, data: st.DataObject) -> None:
-    """Cut anywhere, added in any order: the same to the bit; many stretches at once give each its own."""
+    """Cut anywhere, added in any order: the same to the bit; many stretches at once give each its
+    own."""
     some = columns(pulls, seed)
     cuts = sorted(data.draw(st.sets(st.integers(1, len(pulls) - 1), max_size=5)))
     starts = np.array([0, *cuts])
     ends = [*cuts, len(pulls)]
-    pieces = [Aggregate.of(some[0][a:b], some[1][a:b], some[2][a:b], some[3][a:b]) for a, b in zip(starts, ends, strict=True)]
+    pieces = [
+        Aggregate.of(some[0][a:b], some[1][a:b], some[2][a:b], some[3][a:b])
+        for a, b in zip(starts, ends, strict=True)
+    ]
     assert aggregates_of(*some, starts) == pieces
     order = data.draw(st.permutations(pieces))
     total = order[0]
@@ -73,7 +82,8 @@ def test_long_and_large_columns_agree_with_integers() -> None:
 
 
 def test_statistics_are_numpys() -> None:
-    """Mean, standard deviation and error, where doubles hold everything; NaN where there is too little."""
+    """Mean, standard deviation and error, where doubles hold everything; NaN where there is too
+    little."""
     pulls = np.random.default_rng(2).integers(1000, 9000, 500)
     yes = np.ones(500, bool)
     made = Aggregate.of(pulls, pulls // 2, yes, yes)
@@ -86,7 +96,10 @@ def test_statistics_are_numpys() -> None:
     assert math.isnan(one.standard_deviation)
     assert math.isnan(one.standard_error)
     none = Aggregate.of(pulls, pulls, ~yes, ~yes)
-    assert all(math.isnan(x) for x in (none.mean, none.mean_rounds, none.standard_deviation, none.quantile(0.5)))
+    assert all(
+        math.isnan(x)
+        for x in (none.mean, none.mean_rounds, none.standard_deviation, none.quantile(0.5))
+    )
     assert none + made == made + none
     assert (none + made).pulls_least == made.pulls_least
 

@@ -1,4 +1,5 @@
-"""Traces: simulate's numbers, events and states that fit together, clear errors. The algorithms' own tests compare them with the twin."""
+"""Traces: simulate's numbers, events and states that fit together, clear errors. The algorithms'
+own tests compare them with the twin."""
 
 import math
 import time
@@ -15,10 +16,14 @@ from rai_sim.arms.base import Arms
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.tracing.trace import Trace
 
-ALL = [kind(switch) for kind in (rai.Vanilla, rai.Butterscotch, rai.LUCB) for switch in (False, True)]
+ALL = [
+    kind(switch) for kind in (rai.Vanilla, rai.Butterscotch, rai.LUCB) for switch in (False, True)
+]
 
 
-def random_case(rng: np.random.Generator, kind: type[Algorithm]) -> tuple[rai.Problem, Algorithm, dict[str, Any]]:
+def random_case(
+    rng: np.random.Generator, kind: type[Algorithm]
+) -> tuple[rai.Problem, Algorithm, dict[str, Any]]:
     """Return a problem of any kind, an algorithm's options and simulate's arguments, at random."""
     n = int(rng.integers(1, 12))
     means = rng.choice(np.arange(1, 20), n, replace=False) / 20.0
@@ -29,15 +34,21 @@ def random_case(rng: np.random.Generator, kind: type[Algorithm]) -> tuple[rai.Pr
     required = [int(rng.integers(0, c + 1)) for c in clusters]
     if not any(required):
         required[0] = 1
-    algorithm = kind(bool(rng.integers(2)))  # type: ignore[call-arg]  # each of the three has one switch
-    options = {"delta": float(rng.choice([0.2, 0.05, 0.01])), "seed": int(rng.integers(1 << 40)),
-               "skip_error": float(rng.choice([0.0, 1e-12])), "max_pulls": int(rng.integers(1, 5000)) if rng.random() < 0.2 else None}
+    # each of the three has one switch
+    algorithm = kind(bool(rng.integers(2)))  # type: ignore[call-arg]
+    options = {
+        "delta": float(rng.choice([0.2, 0.05, 0.01])),
+        "seed": int(rng.integers(1 << 40)),
+        "skip_error": float(rng.choice([0.0, 1e-12])),
+        "max_pulls": int(rng.integers(1, 5000)) if rng.random() < 0.2 else None,
+    }
     return rai.Problem(arms, clusters.tolist(), required), algorithm, options
 
 
 @pytest.mark.parametrize("kind", [rai.Vanilla, rai.Butterscotch, rai.LUCB])
 def test_a_trace_is_simulates_replication(kind: type[Algorithm]) -> None:
-    """200 random cases of each algorithm: pulls, rounds, representatives, whatever states are asked for; a few of them capped."""
+    """200 random cases of each algorithm: pulls, rounds, representatives, whatever states are asked
+    for; a few of them capped."""
     rng = np.random.default_rng(len(kind.__name__))
     capped = 0
     for case in range(200):
@@ -45,10 +56,14 @@ def test_a_trace_is_simulates_replication(kind: type[Algorithm]) -> None:
         index = int(rng.integers(1 << 40))
         rounds = [None, [1], np.arange(1, 300), rng.integers(1, 10**6, 50)][case % 4]
         trace = rai.trace(problem, algorithm, replication=index, rounds=rounds, **options)
-        result = rai.simulate(problem, algorithm, replications=1, first_replication=index, **options)
+        result = rai.simulate(
+            problem, algorithm, replications=1, first_replication=index, **options
+        )
         assert trace.result == result
         check(trace)
-        assert not result.finished[0] or trace.representatives == tuple(result.representatives[0].tolist())
+        assert not result.finished[0] or trace.representatives == tuple(
+            result.representatives[0].tolist()
+        )
         capped += not result.finished[0]
     assert 10 < capped < 60
 
@@ -57,7 +72,13 @@ def check(trace: Trace) -> None:
     """What must hold of every trace."""
     run, problem = trace.result, trace.problem
     N, S = problem.n_arms, len(trace.rounds)
-    assert trace.means.shape == trace.radii.shape == trace.arm_pulls.shape == trace.active.shape == (S, N)
+    assert (
+        trace.means.shape
+        == trace.radii.shape
+        == trace.arm_pulls.shape
+        == trace.active.shape
+        == (S, N)
+    )
     assert (np.diff(trace.rounds) > 0).all()
     assert (np.diff(trace.pulls) >= 0).all()
     assert (trace.arm_pulls.sum(axis=1) == trace.pulls).all()
@@ -70,7 +91,10 @@ def check(trace: Trace) -> None:
             assert trace.active[k, arm] == (arm not in settled or settled[arm].round >= R)
             if not trace.active[k, arm]:  # frozen as it was settled
                 event = settled[arm]
-                assert (trace.means[k, arm], trace.arm_pulls[k, arm]) == (event.mean, event.arm_pulls)
+                assert (trace.means[k, arm], trace.arm_pulls[k, arm]) == (
+                    event.mean,
+                    event.arm_pulls,
+                )
                 assert trace.radii[k, arm] == pytest.approx(event.radius, rel=1e-14)
     if run.finished[0]:
         assert (trace.rounds[-1], trace.pulls[-1]) == (run.rounds[0], run.pulls[0])
@@ -98,7 +122,8 @@ def test_radii_are_the_definitions(algorithm: Algorithm) -> None:
 
 
 def test_states_in_the_middle_of_words_have_the_right_law() -> None:
-    """Bernoulli rewards at round 37, inside the first word of 64: binomial, chi-square at false-alarm rate 1e-6; another p is noticed."""
+    """Bernoulli rewards at round 37, inside the first word of 64: binomial, chi-square at
+    false-alarm rate 1e-6; another p is noticed."""
     problem = rai.best_arm(rai.Bernoulli([0.7, 0.3]))
     p = {0: 0.7, 1: 0.3}
     ones = np.empty((3000, 2))
@@ -122,8 +147,11 @@ def _chi_square(ones: np.ndarray[Any, Any], n: int, p: float) -> float:
 
 
 def test_categorical_means_are_rewards() -> None:
-    """Kernels see lattice steps; a trace tells rewards, close to the true means after many pulls."""
-    arms = rai.Categorical([0.1, 0.4, 0.7, 1.0], [[0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1], [0.25, 0.25, 0.25, 0.25]])
+    """Kernels see lattice steps; a trace tells rewards, close to the true means after many
+    pulls."""
+    arms = rai.Categorical(
+        [0.1, 0.4, 0.7, 1.0], [[0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1], [0.25, 0.25, 0.25, 0.25]]
+    )
     for algorithm in (rai.Vanilla(), rai.LUCB()):
         trace = rai.trace(rai.full_ranking(arms), algorithm, 0.01, 0)
         assert abs(trace.means[-1] - arms.means).max() < 0.06
@@ -133,7 +161,9 @@ def test_categorical_means_are_rewards() -> None:
 @pytest.mark.parametrize("algorithm", [rai.Vanilla(), rai.Butterscotch(), rai.LUCB()], ids=str)
 def test_a_thousand_arms(algorithm: Algorithm) -> None:
     """All arms' pulls add up, also where a kernel looks at few of them."""
-    problem = rai.top(rai.Bernoulli(np.concatenate([np.linspace(0.8, 0.95, 10), np.linspace(0.05, 0.4, 990)])), 3)
+    problem = rai.top(
+        rai.Bernoulli(np.concatenate([np.linspace(0.8, 0.95, 10), np.linspace(0.05, 0.4, 990)])), 3
+    )
     trace = rai.trace(problem, algorithm, 0.1, 0)
     assert (trace.arm_pulls.sum(axis=1) == trace.pulls).all()
     assert trace.pulls[-1] == trace.result.pulls[0]
@@ -144,11 +174,14 @@ def test_states_are_dense() -> None:
     """Of the first 1,000 rounds of Bernoulli arms, every one that is asked for is there."""
     for algorithm in (rai.Vanilla(), rai.LUCB()):
         trace = rai.trace(rai.table_problem(2), algorithm, 0.01, 0, rounds=np.arange(1, 1001))
-        assert np.isin(np.arange(1, 400), trace.rounds).mean() > (0.99 if algorithm == rai.Vanilla() else 0.5)
+        assert np.isin(np.arange(1, 400), trace.rounds).mean() > (
+            0.99 if algorithm == rai.Vanilla() else 0.5
+        )
 
 
 def test_arm_pulls() -> None:
-    """Row sums are the pulls of the first finished replications; those of a round-robin run follow from when arms were settled."""
+    """Row sums are the pulls of the first finished replications; those of a round-robin run follow
+    from when arms were settled."""
     problem = rai.table_problem(2)
     for algorithm in (rai.Vanilla(), rai.Butterscotch(), rai.LUCB()):
         result = rai.simulate(problem, algorithm, replications=60, seed=5, max_pulls=60_000)
@@ -162,7 +195,8 @@ def test_arm_pulls() -> None:
 
 
 def test_a_capped_run_tells_what_it_saw() -> None:
-    """Finished False, no representatives in the result, but those that had been found in the trace."""
+    """Finished False, no representatives in the result, but those that had been found in the
+    trace."""
     full = rai.trace(rai.table_problem(2), rai.Vanilla(), 0.01, 0, 3)
     capped = rai.trace(rai.table_problem(2), rai.Vanilla(), 0.01, 0, 3, max_pulls=7000)
     assert not capped.result.finished[0]
@@ -174,8 +208,11 @@ def test_a_capped_run_tells_what_it_saw() -> None:
 
 @pytest.mark.parametrize("algorithm", [rai.Vanilla(), rai.Butterscotch()], ids=str)
 @pytest.mark.parametrize("rounds", [[2], [100], [2**62], [3, 5, 7]])
-def test_events_do_not_depend_on_the_states_asked_for(algorithm: Algorithm, rounds: list[int]) -> None:
-    """A merge in round 1, when that round's state is not asked for; and no state is there that was not."""
+def test_events_do_not_depend_on_the_states_asked_for(
+    algorithm: Algorithm, rounds: list[int]
+) -> None:
+    """A merge in round 1, when that round's state is not asked for; and no state is there that was
+    not."""
     problem = rai.Problem(rai.Bernoulli([0.55, 0.54, 0.5, 0.49]), (2, 1, 1), (1, 0, 0))
     some, all_states = rai.trace(problem, algorithm, rounds=rounds), rai.trace(problem, algorithm)
     assert some.events == all_states.events
@@ -185,8 +222,11 @@ def test_events_do_not_depend_on_the_states_asked_for(algorithm: Algorithm, roun
 
 
 def test_a_ranking_of_thousands_is_told_quickly() -> None:
-    """10,000 clusters, of which one is asked for an arm: 9,998 merges in round 1 and as many settled arms, in seconds."""
-    problem = rai.Problem(rai.Bernoulli(np.linspace(0.95, 0.05, 10_000)), (1,) * 10_000, (*(0,) * 9_999, 1))
+    """10,000 clusters, of which one is asked for an arm: 9,998 merges in round 1 and as many
+    settled arms, in seconds."""
+    problem = rai.Problem(
+        rai.Bernoulli(np.linspace(0.95, 0.05, 10_000)), (1,) * 10_000, (*(0,) * 9_999, 1)
+    )
     began = time.perf_counter()
     trace = rai.trace(problem, rai.Butterscotch(), 0.1, 0, max_pulls=200_000_000)
     seconds = time.perf_counter() - began
@@ -198,7 +238,13 @@ def test_a_ranking_of_thousands_is_told_quickly() -> None:
 
 def test_caps_near_the_largest_count_are_kept() -> None:
     """LUCB's rounds are counted in integers: two arms stop at 2^61 or just before, not beyond."""
-    result = rai.simulate(rai.best_arm(rai.Bernoulli([0.5 + 1e-8, 0.5])), rai.LUCB(), replications=2, seed=0, max_pulls=2**61)
+    result = rai.simulate(
+        rai.best_arm(rai.Bernoulli([0.5 + 1e-8, 0.5])),
+        rai.LUCB(),
+        replications=2,
+        seed=0,
+        max_pulls=2**61,
+    )
     assert (result.pulls <= 2**61).all()
 
 
@@ -211,7 +257,9 @@ def test_frames_and_words() -> None:
     assert events["representative"].sum() == 3
     assert str(trace.events[0]) == "clusters 2+3 merged"
     assert "WRONG" not in trace.headline()
-    assert repr(trace).startswith("Trace(Vanilla(merging=True), delta 0.01, seed 0, replication 3: 45,612 pulls")
+    assert repr(trace).startswith(
+        "Trace(Vanilla(merging=True), delta 0.01, seed 0, replication 3: 45,612 pulls"
+    )
     many = rai.trace(rai.top(rai.Bernoulli(np.linspace(0.1, 0.9, 6)), 2), rai.Vanilla(), 0.1, 0)
     assert {event.where for event in many.events} >= {"cluster 1"}
     ranks = rai.Problem(rai.Bernoulli(np.linspace(0.9, 0.1, 5)), (1,) * 5, (1, 0, 0, 0, 0))
@@ -264,14 +312,20 @@ def test_a_trace_that_changed_the_numbers_is_an_error(monkeypatch: pytest.Monkey
     """The guard itself can fail."""
     names = rai.trace.__globals__
     real = names["_traced"]
-    monkeypatch.setitem(names, "_traced", lambda experiment, replication, rounds: real(experiment, replication + 1, rounds))
+    monkeypatch.setitem(
+        names,
+        "_traced",
+        lambda experiment, replication, rounds: real(experiment, replication + 1, rounds),
+    )
     with pytest.raises(RuntimeError, match="tracing changed the replication"):
         rai.trace(rai.table_problem(), rai.Vanilla())
 
 
 def test_html_of_many_events_is_cut() -> None:
     """A notebook shows 200."""
-    page = rai.trace(rai.best_arm(rai.Bernoulli(np.linspace(0.9, 0.1, 300))), rai.Butterscotch(), 0.5)._repr_html_()
+    page = rai.trace(
+        rai.best_arm(rai.Bernoulli(np.linspace(0.9, 0.1, 300))), rai.Butterscotch(), 0.5
+    )._repr_html_()
     assert page.count("<tr>") == 201
     assert "... and 100 more events" in page
 

@@ -15,7 +15,12 @@ LANE = np.arange(64, dtype=np.uint64)
 #: Intrinsics, which type checkers take for their code generators.
 address_of: Any = vectors.address_of
 first_lane, store_counts, set_to = vectors.first_lane, vectors.store_counts, vectors.set_to
-raise_to, lower_to, lanes_above, walk_above = vectors.raise_to, vectors.lower_to, vectors.lanes_above, vectors.walk_above
+raise_to, lower_to, lanes_above, walk_above = (
+    vectors.raise_to,
+    vectors.lower_to,
+    vectors.lanes_above,
+    vectors.walk_above,
+)
 
 
 def masks(seed: int, count: int) -> Masks:
@@ -63,7 +68,9 @@ def combine(rows: NDArray[np.int8], offsets: NDArray[np.int64], out: NDArray[np.
 
 
 @driver
-def compare(rows: NDArray[np.int8], starts: NDArray[np.int64], slopes: NDArray[np.int64], out: Masks) -> None:
+def compare(
+    rows: NDArray[np.int8], starts: NDArray[np.int64], slopes: NDArray[np.int64], out: Masks
+) -> None:
     """Compare each row with the next one and a line."""
     for i in range(out.size):
         at = address_of(rows) + np.uint64(64 * i)
@@ -71,15 +78,22 @@ def compare(rows: NDArray[np.int8], starts: NDArray[np.int64], slopes: NDArray[n
 
 
 @driver
-def walk(ups: Masks, downs: Masks, starts: NDArray[np.int64], slopes: NDArray[np.int64], out: Masks) -> None:
+def walk(
+    ups: Masks, downs: Masks, starts: NDArray[np.int64], slopes: NDArray[np.int64], out: Masks
+) -> None:
     """Compare walks with lines."""
     for i in range(out.size):
         out[i] = walk_above(ups[i], downs[i], starts[i], slopes[i])
 
 
-def lines(rng: np.random.Generator, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def lines(
+    rng: np.random.Generator, count: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return starts and slopes up to the steepest, and the lines themselves."""
-    starts, slopes = rng.integers(0, 63 * 256, count), rng.integers(0, vectors.LONGEST_RISE + 1, count)
+    starts, slopes = (
+        rng.integers(0, 63 * 256, count),
+        rng.integers(0, vectors.LONGEST_RISE + 1, count),
+    )
     starts[:2], slopes[:2] = 0, (0, vectors.LONGEST_RISE)
     return starts, slopes, (starts[:, None] + (1 + np.arange(64)) * slopes[:, None]) // 256
 

@@ -1,4 +1,5 @@
-"""A kernel that compiles in no time, in a module that can be loaded again and again, as fresh processes would."""
+"""A kernel that compiles in no time, in a module that can be loaded again and again, as fresh
+processes would."""
 
 import importlib.util
 import sys
@@ -28,7 +29,8 @@ NAME = "tiny_kernels_of_a_test"
 def begin(folder: Path, source: str = SOURCE) -> None:
     """Write the module, whose kernels are to be kept in `folder`/cache."""
     path = folder / f"{NAME}.py"
-    if not path.exists() or path.read_text() != source:  # some versions of Numba go by a source's time
+    # some versions of Numba go by a source's time
+    if not path.exists() or path.read_text() != source:
         path.write_text(source)
     config.CACHE_DIR = str(folder / "cache")
 

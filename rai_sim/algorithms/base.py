@@ -18,16 +18,21 @@ ALGORITHMS: dict[str, type[Algorithm]] = {}
 class Algorithm(ABC):
     """An identification algorithm with its options; subclasses are frozen dataclasses.
 
-    An option is a field that is annotated as bool, int (of 64 bits), float (finite), str or Literal[...], or as one of these or None; it
-    is checked by its annotation (`rai_sim.algorithms.options`), stored with a study, and written as in `name:option=value` in files and
-    on the command line. A class that asks for more, such as a positive number, calls `super().__post_init__()` first.
+    An option is a field that is annotated as bool, int (of 64 bits), float (finite), str or
+    Literal[...], or as one of these or None; it is checked by its annotation
+    (`rai_sim.algorithms.options`), stored with a study, and written as in `name:option=value` in
+    files and on the command line. A class that asks for more, such as a positive number, calls
+    `super().__post_init__()` first.
 
-    An algorithm is added by one file in this folder (options, guarantee, kernel) and one import in `rai_sim/__init__.py`.
+    An algorithm is added by one file in this folder (options, guarantee, kernel) and one import in
+    `rai_sim/__init__.py`.
     """
 
-    #: Which function of rai_sim.bounds bounds its pulls from above with probability 1 - delta, and the theorem's name.
+    #: Which function of rai_sim.bounds bounds its pulls from above with probability 1 - delta, and
+    #: the theorem's name.
     upper_bound: ClassVar[tuple[str, str] | None] = None
-    #: Whether a run costs time by its rounds, most of which are looked at; else hardly more for a longer run.
+    #: Whether a run costs time by its rounds, most of which are looked at; else hardly more for a
+    #: longer run.
     looks_at_most_rounds: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
@@ -36,7 +41,8 @@ class Algorithm(ABC):
         ALGORITHMS[cls.__name__.lower()] = cls
 
     def __post_init__(self) -> None:
-        """Refuse options that are not what they are annotated as; numbers and texts become plain ones."""
+        """Refuse options that are not what they are annotated as; numbers and texts become plain
+        ones."""
         for name, option in options_of(type(self)).items():
             object.__setattr__(self, name, option.checked(getattr(self, name)))
 
@@ -45,8 +51,11 @@ class Algorithm(ABC):
         """Name with options, for tables."""
         return repr(self)
 
-    def radius(self, rounds: NDArray[np.int64], pulls: NDArray[np.int64], n_arms: int, delta: float) -> NDArray[np.float64]:
-        """Return the confidence radius of an arm's empirical mean in the check of a round, in rewards; for traces.
+    def radius(
+        self, rounds: NDArray[np.int64], pulls: NDArray[np.int64], n_arms: int, delta: float
+    ) -> NDArray[np.float64]:
+        """Return the confidence radius of an arm's empirical mean in the check of a round, in
+        rewards; for traces.
 
         Parameters
         ----------
@@ -60,7 +69,8 @@ class Algorithm(ABC):
         Returns
         -------
         float64 array of the broadcast shape
-            Two arms are told apart when their intervals, mean -+ radius, do not meet. NaN for an algorithm without intervals.
+            Two arms are told apart when their intervals, mean -+ radius, do not meet. NaN for an
+            algorithm without intervals.
 
         Examples
         --------
@@ -72,4 +82,5 @@ class Algorithm(ABC):
 
     @abstractmethod
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
-        """Run len(block.pulls) replications from index `first` on and write them into `block`; `law` is an `Arms.kernel_law()`."""
+        """Run len(block.pulls) replications from index `first` on and write them into `block`;
+        `law` is an `Arms.kernel_law()`."""

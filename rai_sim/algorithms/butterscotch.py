@@ -20,14 +20,15 @@ from rai_sim.engine.round_robin import run_block
 class Butterscotch(Algorithm):
     """Butterscotch round robin (arXiv 2408.14195, Algorithm 2).
 
-    After round R every active arm has t_R = ceil(2^(2R+5) ln(pi^2 R^2 N / (3 delta))) pulls, and an arm is settled when it is apart by more
-    than w_R = 2^-(R+2) from all arms of the other clusters. It is delta-PC: the probability of a wrong output is at most delta (Theorem 3
-    bounds its pulls).
+    After round R every active arm has t_R = ceil(2^(2R+5) ln(pi^2 R^2 N / (3 delta))) pulls, and an
+    arm is settled when it is apart by more than w_R = 2^-(R+2) from all arms of the other clusters.
+    It is delta-PC: the probability of a wrong output is at most delta (Theorem 3 bounds its pulls).
 
     Parameters
     ----------
     merging : bool, default True
-        Whether neighbouring clusters of which nothing more is asked are merged, so that arms near their border need not be told apart.
+        Whether neighbouring clusters of which nothing more is asked are merged, so that arms near
+        their border need not be told apart.
 
     Raises
     ------
@@ -46,7 +47,9 @@ class Butterscotch(Algorithm):
 
     upper_bound = ("butterscotch", "Theorem 3")
 
-    def radius(self, rounds: NDArray[np.int64], pulls: NDArray[np.int64], n_arms: int, delta: float) -> NDArray[np.float64]:
+    def radius(
+        self, rounds: NDArray[np.int64], pulls: NDArray[np.int64], n_arms: int, delta: float
+    ) -> NDArray[np.float64]:
         """Return w_R / 2 = 2^-(R+3)."""
         return np.asarray(2.0 ** -(np.asarray(rounds, float) + 3.0) + 0.0 * pulls)
 

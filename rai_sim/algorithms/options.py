@@ -153,7 +153,9 @@ def options_of(algorithm: type) -> dict[str, Option]:
 def _option(algorithm: type, field: Field[Any]) -> Option:
     where = f"{algorithm.__name__}: option {field.name}"
     if field.name == "name":
-        raise TypeError(f"{where} has the name under which studies keep the algorithm's own; rename it")
+        raise TypeError(
+            f"{where} has the name under which studies keep the algorithm's own; rename it"
+        )
     annotation = _annotation(algorithm, field)
     kinds: list[type] = []
     choices: list[Any] = []

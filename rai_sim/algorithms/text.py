@@ -39,7 +39,9 @@ def algorithm_from_text(text: str) -> Algorithm:
     name, _, rest = text.partition(":")
     cls = ALGORITHMS.get(name.strip().lower())
     if cls is None:
-        several = ", ".join(part for part in re.split(r"[,;\s]+", text.lower()) if part in ALGORITHMS)
+        several = ", ".join(
+            part for part in re.split(r"[,;\s]+", text.lower()) if part in ALGORITHMS
+        )
         hint = "; name one at a time" if "," in several else near(name, ALGORITHMS)
         known = describe_algorithms()
         raise BadInput(f"{seen(text)} is no algorithm; known are {known}{hint.rstrip(';')}")
@@ -57,7 +59,11 @@ def algorithm_from_text(text: str) -> Algorithm:
             if option.default is MISSING and key not in values:
                 raise BadInput(f"{key} is missing; write {describe_algorithms(name)}")
         return cls(**values)
-    except (TypeError, ValueError, OverflowError) as error:  # of the class, too, which may check more
+    except (
+        TypeError,
+        ValueError,
+        OverflowError,
+    ) as error:  # of the class, too, which may check more
         raise BadInput(f"{text}: {error}") from None
 
 
@@ -71,7 +77,9 @@ def algorithm_to_text(algorithm: Algorithm) -> str:
     'lucb:as_printed=false'
     """
     options = options_of(type(algorithm)).items()
-    words = ",".join(f"{name}={write_option(option, getattr(algorithm, name))}" for name, option in options)
+    words = ",".join(
+        f"{name}={write_option(option, getattr(algorithm, name))}" for name, option in options
+    )
     return f"{type(algorithm).__name__.lower()}:{words}".rstrip(":")
 
 

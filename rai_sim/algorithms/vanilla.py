@@ -21,13 +21,14 @@ class Vanilla(Algorithm):
     """Vanilla round robin (arXiv 2408.14195, Algorithm 1).
 
     After round R every active arm has R pulls, and an arm is settled when it is apart by more than
-    w_R = 2 sqrt(ln(pi^2 R^2 N / (3 delta)) / (2 R)) from all arms of the other clusters. It is delta-PC: the probability of a wrong output
-    is at most delta (Theorem 2 bounds its pulls).
+    w_R = 2 sqrt(ln(pi^2 R^2 N / (3 delta)) / (2 R)) from all arms of the other clusters. It is
+    delta-PC: the probability of a wrong output is at most delta (Theorem 2 bounds its pulls).
 
     Parameters
     ----------
     merging : bool, default True
-        Whether neighbouring clusters of which nothing more is asked are merged, so that arms near their border need not be told apart.
+        Whether neighbouring clusters of which nothing more is asked are merged, so that arms near
+        their border need not be told apart.
 
     Raises
     ------
@@ -46,10 +47,14 @@ class Vanilla(Algorithm):
 
     upper_bound = ("vanilla", "Theorem 2")
 
-    def radius(self, rounds: NDArray[np.int64], pulls: NDArray[np.int64], n_arms: int, delta: float) -> NDArray[np.float64]:
+    def radius(
+        self, rounds: NDArray[np.int64], pulls: NDArray[np.int64], n_arms: int, delta: float
+    ) -> NDArray[np.float64]:
         """Return w_R / 2 = sqrt(ln(pi^2 R^2 N / (3 delta)) / (2 R))."""
         R = np.asarray(rounds, float)
-        return np.asarray(np.sqrt(np.log(math.pi**2 * R**2 * n_arms / (3.0 * delta)) / (2.0 * R)) + 0.0 * pulls)
+        return np.asarray(
+            np.sqrt(np.log(math.pi**2 * R**2 * n_arms / (3.0 * delta)) / (2.0 * R)) + 0.0 * pulls
+        )
 
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""
@@ -80,7 +85,8 @@ def _threshold(schedule: VanillaSchedule, R: float) -> float:
 
 @implements(operations.threshold_after, VanillaSchedule)
 def _threshold_after(schedule: VanillaSchedule, R0: float, W0: float, R: float) -> float:
-    # W(R)^2 / (2 R) = W(R0)^2 / (2 R0) + 2 log(1 + x); the logarithm's series, cut off after a negative term, lies below it.
+    # W(R)^2 / (2 R) = W(R0)^2 / (2 R0) + 2 log(1 + x); the logarithm's series, cut off after a
+    # negative term, lies below it.
     x = (R - R0) / R0
     logarithm = x * (1.0 - x * (1.0 / 2.0 - x * (1.0 / 3.0 - x * (1.0 / 4.0))))
     return math.sqrt(W0 * W0 * (1.0 + x) + 4.0 * R * logarithm)

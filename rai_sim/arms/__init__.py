@@ -1,1 +1,2 @@
-"""Reward laws: one law, one file. The line in `rai_sim/__init__.py` that makes one public also registers it."""
+"""Reward laws: one law, one file. The line in `rai_sim/__init__.py` that makes one public also
+registers it."""

@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.values import doubles, integers, short, texts
 
-#: The largest magnitude of a reward, a mean or a standard deviation. A sum of 2^62 such pulls stays below 1e69, so that no sum, no square
-#: of a difference of sums and no quotient of such a square and a variance proxy leaves the range of doubles.
+#: The largest magnitude of a reward, a mean or a standard deviation. A sum of 2^62 such pulls stays
+#: below 1e69, so that no sum, no square of a difference of sums and no quotient of such a square
+#: and a variance proxy leaves the range of doubles.
 LARGEST = 1e50
 TOO_LARGE = f"beyond {LARGEST:g} sums of 2^62 pulls and their squares might leave the range of doubles: rescale the rewards"
 
@@ -30,30 +31,41 @@ _MOST_LISTED = 6
 class Arms(ABC):
     """N stochastic arms with one kind of reward law; subclasses are frozen dataclasses.
 
-    A law is added by one file in this folder (a subclass, its NamedTuple for kernels, its kernel operations)
-    and one import in `rai_sim/__init__.py`.
+    A law is added by one file in this folder (a subclass, its NamedTuple for kernels, its kernel
+    operations) and one import in `rai_sim/__init__.py`.
     """
 
     means: NDArray[np.float64]
-    #: What the arms are called, such as titles of movies, and their ids where they come from; None if nobody said.
+    #: What the arms are called, such as titles of movies, and their ids where they come from; None
+    #: if nobody said.
     names: tuple[str, ...] | None = None
     ids: tuple[int, ...] | None = None
     #: How far a mean may be off by rounding, as a share of itself: means nearer than that tie.
     means_rounding: ClassVar[float] = 0.0
-    #: Whether `means` are the law's; those of a stand-in for a law that is not known here may be NaN.
+    #: Whether `means` are the law's; those of a stand-in for a law that is not known here may be
+    #: NaN.
     means_known: ClassVar[bool] = True
 
     def __init_subclass__(cls) -> None:
         """Make the law known by its name."""
         super().__init_subclass__()
         LAWS[cls.__name__.lower()] = cls
-        if "__repr__" not in vars(cls):  # or `dataclass` makes one, which prints every entry of every array
+        # or `dataclass` makes one, which prints every entry of every array
+        if "__repr__" not in vars(cls):
             cls.__repr__ = Arms.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
-        """Return law, number of arms and the first means, and what else defines the law, in one line."""
-        parts = [f"{self.n_arms:,} arm{'' if self.n_arms == 1 else 's'}", f"means {_listing(self.means)}"]
-        others: list[str] = [field.name for field in fields(self) if field.name != "means"] if is_dataclass(self) else []
+        """Return law, number of arms and the first means, and what else defines the law, in one
+        line."""
+        parts = [
+            f"{self.n_arms:,} arm{'' if self.n_arms == 1 else 's'}",
+            f"means {_listing(self.means)}",
+        ]
+        others: list[str] = (
+            [field.name for field in fields(self) if field.name != "means"]
+            if is_dataclass(self)
+            else []
+        )
         parts += [f"{name} {_listing(getattr(self, name))}" for name in others]
         return f"{type(self).__name__}({', '.join(parts)})"
 
@@ -70,7 +82,8 @@ class Arms(ABC):
         return len(self.means)
 
     def with_names(self, names: Sequence[str], ids: Sequence[int] | None = None) -> Self:
-        """Return the same arms with names, and ids, for results and tables to show; they change neither numbers nor identity.
+        """Return the same arms with names, and ids, for results and tables to show; they change
+        neither numbers nor identity.
 
         Parameters
         ----------
@@ -126,19 +139,22 @@ class Arms(ABC):
         """Return the NamedTuple of arrays that kernels take (see `rai_sim.engine.law`)."""
 
     def law_units(self) -> tuple[float, float]:
-        """Return origin and unit: a reward is origin + unit times what kernels see (`rai_sim.engine.law`, Law units)."""
+        """Return origin and unit: a reward is origin + unit times what kernels see
+        (`rai_sim.engine.law`, Law units)."""
         return 0.0, 1.0
 
     @abstractmethod
     def why_not_sub_gaussian(self) -> str | None:
-        """Return None if every arm is 1/2-sub-Gaussian, else words naming the argument and value at fault."""
+        """Return None if every arm is 1/2-sub-Gaussian, else words naming the argument and value at
+        fault."""
 
     @abstractmethod
     def _identity_parts(self) -> tuple[object, ...]:
         """Return what defines the law: numbers, strings and arrays."""
 
     def identity(self) -> str:
-        """Return a text that two laws share exactly when they draw the same rewards: name and SHA-256."""
+        """Return a text that two laws share exactly when they draw the same rewards: name and
+        SHA-256."""
         return self._identity
 
     @cached_property
@@ -150,7 +166,8 @@ class Arms(ABC):
         return f"{type(self).__name__}:{self.n_arms}:{digest.hexdigest()}"
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take the fields of a pickle or a deep copy, whose arrays may be writable, and freeze them again."""
+        """Take the fields of a pickle or a deep copy, whose arrays may be writable, and freeze them
+        again."""
         for value in state.values():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
@@ -182,7 +199,8 @@ def frozen_array(name: str, value: ArrayLike, dimensions: int) -> NDArray[np.flo
     TypeError
         If it does not hold real numbers.
     ValueError
-        If it has another number of dimensions, is ragged or empty, or holds a masked entry, NaN, or a number beyond `LARGEST`.
+        If it has another number of dimensions, is ragged or empty, or holds a masked entry, NaN, or
+        a number beyond `LARGEST`.
     """
     words = "a one-dimensional sequence" if dimensions == 1 else "a two-dimensional table"
     # Laws that are equal must have the same bytes: no -0.0.

@@ -58,10 +58,13 @@ class Bernoulli(Arms):
     def kernel_law(self) -> BernoulliLaw:
         """Return the kernels' view of the law."""
         p = self.means.copy()
-        # Words compare 64 binary digits; a double of at least 2^-11 has no digit beyond the 64th, smaller ones may.
+        # Words compare 64 binary digits; a double of at least 2^-11 has no digit beyond the 64th,
+        # smaller ones may.
         wordy = ((p == 0.0) | (p >= 2.0**-11)) & (p < 1.0)
         expansion = np.where(wordy, np.ldexp(np.where(wordy, p, 0.0), 64), 0.0).astype(np.uint64)
-        return BernoulliLaw(p, expansion, bool(wordy.all()), kearns_saul(float(p[np.argmin(abs(p - 0.5))])))
+        return BernoulliLaw(
+            p, expansion, bool(wordy.all()), kearns_saul(float(p[np.argmin(abs(p - 0.5))]))
+        )
 
     def why_not_sub_gaussian(self) -> str | None:
         """Return None: rewards lie in [0, 1]."""
@@ -72,7 +75,8 @@ class Bernoulli(Arms):
 
 
 def kearns_saul(p: float) -> float:
-    """Return the best variance proxy of a Bernoulli(p): (1 - 2p) / (2 log((1 - p) / p)) (Kearns and Saul 1998); it is largest at 1/2."""
+    """Return the best variance proxy of a Bernoulli(p): (1 - 2p) / (2 log((1 - p) / p)) (Kearns and
+    Saul 1998); it is largest at 1/2."""
     if p <= 0.0 or p >= 1.0:
         return 0.0
     if abs(p - 0.5) < 1e-4:
@@ -82,7 +86,8 @@ def kearns_saul(p: float) -> float:
 
 @gives_words
 class BernoulliLaw(NamedTuple):
-    """What kernels know: p (N,), p times 2^64 (N,), whether words are exact for every arm, the largest variance proxy."""
+    """What kernels know: p (N,), p times 2^64 (N,), whether words are exact for every arm, the
+    largest variance proxy."""
 
     p: NDArray[np.float64]
     expansion: NDArray[np.uint64]
@@ -91,13 +96,17 @@ class BernoulliLaw(NamedTuple):
 
 
 @implements(operations.one_pull, BernoulliLaw)
-def _one_pull(law: BernoulliLaw, arm: int, total: float, pulls: int, state: State) -> tuple[float, State]:
+def _one_pull(
+    law: BernoulliLaw, arm: int, total: float, pulls: int, state: State
+) -> tuple[float, State]:
     u, state = uniform(state)
     return (total + 1.0 if u < law.p[arm] else total), state
 
 
 @implements(operations.more_pulls, BernoulliLaw)
-def _more_pulls(law: BernoulliLaw, arm: int, total: float, pulls: int, k: int, state: State) -> tuple[float, State]:
+def _more_pulls(
+    law: BernoulliLaw, arm: int, total: float, pulls: int, k: int, state: State
+) -> tuple[float, State]:
     if k <= LANES and law.wordy:
         word, state = bernoulli_word(law.expansion[arm], state)
         return total + bits_set(word & lanes(0, k)), state

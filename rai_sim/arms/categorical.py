@@ -2,9 +2,10 @@
 
 Sums of k pulls are drawn in one of three ways, the cheapest first that applies:
 
-- from tables, for values on a short lattice: the sum of 2^j pulls has an exact law on consecutive integers, which `sum_tables` keeps as an
-  alias table for j = 0, 1, .. up to some J, and a sum of k pulls is a sum of one draw for each binary digit 1 of k (2^J counts as the
-  highest digit, however often it is needed);
+- from tables, for values on a short lattice: the sum of 2^j pulls has an exact law on consecutive
+  integers, which `sum_tables` keeps as an alias table for j = 0, 1, .. up to some J, and a sum of k
+  pulls is a sum of one draw for each binary digit 1 of k (2^J counts as the highest digit, however
+  often it is needed);
 - pull by pull;
 - as multinomial counts, a binomial a level, for large k.
 """
@@ -26,17 +27,22 @@ from rai_sim.engine.sampling import binomial, bits_set
 from rai_sim.engine.streams import State, next_word, uniform
 from rai_sim.support.errors import ArgumentValueError
 
-#: Probabilities may miss a sum of 1 by this much (rounded tables); they are then divided by their sum.
+#: Probabilities may miss a sum of 1 by this much (rounded tables); they are then divided by their
+#: sum.
 _SUM_TOLERANCE = 1e-9
-#: Up to so many draws a level, draws by alias table are faster than one binomial a level (measured).
+#: Up to so many draws a level, draws by alias table are faster than one binomial a level
+#: (measured).
 _DRAWS_A_LEVEL = 9
-#: Sums of at most 2^11 pulls have tables, of at most so many entries each, and of at most so many in all: sixteen bytes an entry.
+#: Sums of at most 2^11 pulls have tables, of at most so many entries each, and of at most so many
+#: in all: sixteen bytes an entry.
 _MOST_DOUBLINGS, _WIDEST_TABLE, _MOST_ENTRIES = 11, 4096, 1 << 17
 _11, _64 = np.uint64(11), np.uint64(64)
 _TO_UNIT = 2.0**-53
-#: What may be cut off each end of a sum's law. Each doubling doubles it, and it stays far below the grain of the tables.
+#: What may be cut off each end of a sum's law. Each doubling doubles it, and it stays far below the
+#: grain of the tables.
 _CUT = 1e-25
-#: With more arms than this, every arm's variance proxy is Hoeffding's bound instead of the best one.
+#: With more arms than this, every arm's variance proxy is Hoeffding's bound instead of the best
+#: one.
 _MOST_ARMS_FOR_BEST_PROXY = 1000
 
 
@@ -47,7 +53,8 @@ class Categorical(Arms):
     Parameters
     ----------
     values : array_like, shape (L,)
-        The possible rewards, distinct. Outside [0, 1] the rewards are not known to be 1/2-sub-Gaussian and `Problem` asks for strict=False.
+        The possible rewards, distinct. Outside [0, 1] the rewards are not known to be
+        1/2-sub-Gaussian and `Problem` asks for strict=False.
     probabilities : array_like, shape (N, L)
         One row an arm; each row sums to 1 (within 1e-9, then divided by its sum).
 
@@ -56,7 +63,8 @@ class Categorical(Arms):
     TypeError
         If an argument does not hold numbers.
     ValueError
-        If a shape is wrong, a value repeats or is beyond 1e50, an entry is NaN, a probability negative, or a row does not sum to 1.
+        If a shape is wrong, a value repeats or is beyond 1e50, an entry is NaN, a probability
+        negative, or a row does not sum to 1.
 
     Examples
     --------
@@ -68,7 +76,8 @@ class Categorical(Arms):
     probabilities: NDArray[np.float64]
     means: NDArray[np.float64]
 
-    #: Means come from rounded probabilities: 7/10 of two ratings and of six differ in their last digits.
+    #: Means come from rounded probabilities: 7/10 of two ratings and of six differ in their last
+    #: digits.
     means_rounding: ClassVar[float] = 2.0**-49
 
     def __init__(self, values: ArrayLike, probabilities: ArrayLike) -> None:
@@ -103,9 +112,11 @@ class Categorical(Arms):
                 f"probabilities[{arm}] sums to {sums[arm]:.12g}, not 1; divide the row by its sum "
                 "or mend it",
             )
-        # A row that sums to 1 but for rounding stays as it is: the law can be made again from its own table.
+        # A row that sums to 1 but for rounding stays as it is: the law can be made again from its
+        # own table.
         table = table / np.where(abs(sums - 1.0) > table.shape[1] * 2.0**-52, sums, 1.0)[:, None]
-        # Means that are equal on paper must come out equal, so that a tie across a border is noticed: sum exactly, then round once.
+        # Means that are equal on paper must come out equal, so that a tie across a border is
+        # noticed: sum exactly, then round once.
         means = np.array([math.fsum(row) for row in table * levels])
         for array in (table, means):
             array.setflags(write=False)
@@ -124,8 +135,11 @@ class Categorical(Arms):
         last = np.count_nonzero(p > 0.0, axis=1) - 1
         conditional[np.arange(p.shape[1]) >= last[:, None]] = 1.0
         keep, alias = _alias_tables(p)
-        proxy = max(float(np.ptp(steps)) ** 2 / 4, 1e-300) if self.n_arms > _MOST_ARMS_FOR_BEST_PROXY else max(
-            best_variance_proxy(steps, row) for row in self.probabilities)
+        proxy = (
+            max(float(np.ptp(steps)) ** 2 / 4, 1e-300)
+            if self.n_arms > _MOST_ARMS_FOR_BEST_PROXY
+            else max(best_variance_proxy(steps, row) for row in self.probabilities)
+        )
         levels = np.stack([steps[order], conditional, keep, alias], axis=2)
         plan, cells = sum_tables(steps, self.probabilities)
         parts = [(self.means - origin) / unit, last, levels, plan]
@@ -133,7 +147,14 @@ class Categorical(Arms):
         plan_at = 2 + levels[0].size
         facts[:, plan_at::3] += facts.size  # a table's start, now counted from the first fact
         return CategoricalLaw(
-            np.concatenate([facts.ravel(), cells]), self.n_arms, levels.shape[1], plan.shape[1], unit, float(np.ptp(steps)), proxy)
+            np.concatenate([facts.ravel(), cells]),
+            self.n_arms,
+            levels.shape[1],
+            plan.shape[1],
+            unit,
+            float(np.ptp(steps)),
+            proxy,
+        )
 
     def law_units(self) -> tuple[float, float]:
         """Return the lattice's origin and step."""
@@ -152,14 +173,19 @@ class Categorical(Arms):
 
 
 def _lattice(values: NDArray[np.float64]) -> tuple[float, float, NDArray[np.float64]]:
-    """Return origin, unit and integer steps with values = origin + unit * steps, or (0, 1, values) if there is no short lattice.
+    """Return origin, unit and integer steps with values = origin + unit * steps, or (0, 1, values)
+    if there is no short lattice.
 
-    A value counts as the fraction of denominator up to 10,000 that it is within rounding: 0.1 is one tenth, and so is 1.1 - 1.
+    A value counts as the fraction of denominator up to 10,000 that it is within rounding: 0.1 is
+    one tenth, and so is 1.1 - 1.
     """
     fractions = [Fraction(v).limit_denominator(10_000) for v in values.tolist()]
     if len(set(fractions)) < len(fractions):  # values closer than rounding stay apart
         return 0.0, 1.0, values.copy()
-    if any(abs(float(f) - v) > 1e-14 * max(1.0, abs(v)) for f, v in zip(fractions, values.tolist(), strict=True)):
+    if any(
+        abs(float(f) - v) > 1e-14 * max(1.0, abs(v))
+        for f, v in zip(fractions, values.tolist(), strict=True)
+    ):
         return 0.0, 1.0, values.copy()
     origin = min(fractions)
     denominator = math.lcm(*(f.denominator for f in fractions))
@@ -172,7 +198,8 @@ def _lattice(values: NDArray[np.float64]) -> tuple[float, float, NDArray[np.floa
 
 
 def _alias_tables(p: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return Vose's alias tables of every row: the share of a column that keeps its own level, and the other level."""
+    """Return Vose's alias tables of every row: the share of a column that keeps its own level, and
+    the other level."""
     n, levels = p.shape
     keep, alias = np.ones((n, levels)), np.tile(np.arange(levels), (n, 1))
     for arm in range(n):
@@ -189,14 +216,16 @@ def _alias_tables(p: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[
 
 
 def best_variance_proxy(values: NDArray[np.float64], p: NDArray[np.float64]) -> float:
-    """Return a number, at most 2.1 % above the smallest, of which a law is sub-Gaussian as a variance proxy.
+    """Return a number, at most 2.1 % above the smallest, of which a law is sub-Gaussian as a
+    variance proxy.
 
-    The smallest is the supremum over t of 2 K(t) / t^2, K the centred cumulant generating function. K is convex with
-    minimum K(0) = 0, so between grid points of ratio 1.01 the quotient is at most 1.01^2 times its value at the
-    farther one. In units of the width: below the grid the variance times 1 + t bounds it (Bernstein). Above the grid
-    K(t) <= |t| leaves less than the variance, or than 1/6000, which the supremum passes: one of the extreme levels
-    lies 1/2 or more from the mean, and no double is a probability below 2^-1074 = e^-744.5, so on that side
-    K(3000) >= 1500 - 744.5.
+    The smallest is the supremum over t of 2 K(t) / t^2, K the centred cumulant generating function.
+    K is convex with minimum K(0) = 0, so between grid points of ratio 1.01 the quotient is at most
+    1.01^2 times its value at the farther one. In units of the width: below the grid the variance
+    times 1 + t bounds it (Bernstein). Above the grid K(t) <= |t| leaves less than the variance, or
+    than 1/6000, which the supremum passes: one of the extreme levels lies 1/2 or more from the
+    mean, and no double is a probability below 2^-1074 = e^-744.5, so on that side K(3000) >= 1500 -
+    744.5.
     """
     possible = p > 0.0
     width = float(np.ptp(values[possible]))
@@ -215,28 +244,47 @@ def best_variance_proxy(values: NDArray[np.float64], p: NDArray[np.float64]) -> 
     return max(min(best, 0.25) * width * width, 1e-300)
 
 
-def sum_tables(steps: NDArray[np.float64], probabilities: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the alias tables of the sums of 2^j pulls, j = 0..J, as many as fit into memory; none if the steps are no short lattice.
+def sum_tables(
+    steps: NDArray[np.float64], probabilities: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the alias tables of the sums of 2^j pulls, j = 0..J, as many as fit into memory; none
+    if the steps are no short lattice.
 
-    The first array, (N, J + 1, 3), tells of a table where it starts, how many binary digits number its columns, and which sum column 0
-    stands for. The second holds two numbers a column, its share and the other column, see `_by_tables`.
+    The first array, (N, J + 1, 3), tells of a table where it starts, how many binary digits number
+    its columns, and which sum column 0 stands for. The second holds two numbers a column, its share
+    and the other column, see `_by_tables`.
 
-    The law of twice as many pulls is the convolution of a law with itself: sums of positive products, so every mass is right but for a
-    few roundings. Arms with the same probabilities share tables.
+    The law of twice as many pulls is the convolution of a law with itself: sums of positive
+    products, so every mass is right but for a few roundings. Arms with the same probabilities share
+    tables.
     """
     rows, row_of = np.unique(probabilities, axis=0, return_inverse=True)
-    levels: list[list[tuple[int, NDArray[np.float64]]]] = []  # by j and row: the smallest sum and the masses from there on
+    levels: list[
+        list[tuple[int, NDArray[np.float64]]]
+    ] = []  # by j and row: the smallest sum and the masses from there on
     width, entries = float(np.ptp(steps)), 0
-    fits = bool((steps == np.floor(steps)).all()) and width < _WIDEST_TABLE and width * len(rows) < _MOST_ENTRIES
+    fits = (
+        bool((steps == np.floor(steps)).all())
+        and width < _WIDEST_TABLE
+        and width * len(rows) < _MOST_ENTRIES
+    )
     while fits and len(levels) <= _MOST_DOUBLINGS:
-        laws = [_trimmed(2 * first, np.convolve(p, p)) for first, p in levels[-1]] if levels else [_one_pull_law(steps, p) for p in rows]
+        laws = (
+            [_trimmed(2 * first, np.convolve(p, p)) for first, p in levels[-1]]
+            if levels
+            else [_one_pull_law(steps, p) for p in rows]
+        )
         entries += sum(1 << _digits(p.size) for _, p in laws)
         fits = max(p.size for _, p in laws) <= _WIDEST_TABLE and entries <= _MOST_ENTRIES
         if fits:
             levels.append(laws)
     plan = np.zeros((len(levels), len(rows), 3), np.int64)
-    plan[:, :, 1] = np.array([[_digits(p.size) for _, p in laws] for laws in levels]).reshape(plan.shape[:2])
-    plan[:, :, 2] = np.array([[first for first, _ in laws] for laws in levels]).reshape(plan.shape[:2])
+    plan[:, :, 1] = np.array([[_digits(p.size) for _, p in laws] for laws in levels]).reshape(
+        plan.shape[:2]
+    )
+    plan[:, :, 2] = np.array([[first for first, _ in laws] for laws in levels]).reshape(
+        plan.shape[:2]
+    )
     ends = np.cumsum(1 << plan[:, :, 1]).reshape(plan.shape[:2])
     plan[:, :, 0] = ends - (1 << plan[:, :, 1])
     masses = np.zeros(ends[-1, -1] if levels else 0)
@@ -256,11 +304,15 @@ def _digits(size: int) -> int:
     return max(1, (size - 1).bit_length())
 
 
-def _one_pull_law(steps: NDArray[np.float64], p: NDArray[np.float64]) -> tuple[int, NDArray[np.float64]]:
+def _one_pull_law(
+    steps: NDArray[np.float64], p: NDArray[np.float64]
+) -> tuple[int, NDArray[np.float64]]:
     """Return the smallest possible step and the masses from there on."""
     possible = steps[p > 0.0].astype(np.int64)
     first = int(possible.min())
-    masses: NDArray[np.float64] = np.bincount(possible - first, weights=p[p > 0.0]).astype(np.float64)
+    masses: NDArray[np.float64] = np.bincount(possible - first, weights=p[p > 0.0]).astype(
+        np.float64
+    )
     return first, masses
 
 
@@ -273,9 +325,14 @@ def _trimmed(first: int, p: NDArray[np.float64]) -> tuple[int, NDArray[np.float6
 
 @driver
 def _fill_cells(
-    plan: NDArray[np.int64], masses: NDArray[np.float64], cells: NDArray[np.float64], small: NDArray[np.int64], large: NDArray[np.int64]
+    plan: NDArray[np.int64],
+    masses: NDArray[np.float64],
+    cells: NDArray[np.float64],
+    small: NDArray[np.int64],
+    large: NDArray[np.int64],
 ) -> None:
-    """Write Vose's alias table of each row of `plan`; the masses are used up; `small` and `large` are room for the longest."""
+    """Write Vose's alias table of each row of `plan`; the masses are used up; `small` and `large`
+    are room for the longest."""
     for table in range(plan.shape[0]):
         start, size = plan[table, 0], 1 << plan[table, 1]
         p, cell = masses[start : start + size], cells[2 * start : 2 * (start + size)]
@@ -303,11 +360,13 @@ def _fill_cells(
 class CategoricalLaw(NamedTuple):
     """What kernels know. Levels of an arm stand in order of falling probability.
 
-    Compiled code copies what describes a law's arrays, and counts its references to each, from function to function; with an array
-    for each thing that took several times as long as the draws. So there is one array, and the properties name its parts for Python.
-    An arm's block holds its mean in law units and its last possible level; for each level the step, the probability given that no
-    level before it came, and the share and alias of the level's column in the alias table; and for each table of sums its start,
-    digits and first sum (`sum_tables`). After the arms' blocks come the tables.
+    Compiled code copies what describes a law's arrays, and counts its references to each, from
+    function to function; with an array for each thing that took several times as long as the draws.
+    So there is one array, and the properties name its parts for Python. An arm's block holds its
+    mean in law units and its last possible level; for each level the step, the probability given
+    that no level before it came, and the share and alias of the level's column in the alias table;
+    and for each table of sums its start, digits and first sum (`sum_tables`). After the arms'
+    blocks come the tables.
     """
 
     memory: NDArray[np.float64]
@@ -363,7 +422,9 @@ def _block(law: CategoricalLaw, arm: int) -> int:
 
 
 @implements(operations.one_pull, CategoricalLaw)
-def _one_pull(law: CategoricalLaw, arm: int, total: float, pulls: int, state: State) -> tuple[float, State]:
+def _one_pull(
+    law: CategoricalLaw, arm: int, total: float, pulls: int, state: State
+) -> tuple[float, State]:
     return _pull_by_pull(law.memory, _block(law, arm) + 2, law.n_levels, total, 1, state)
 
 
@@ -375,21 +436,34 @@ def _pull_by_pull(
         u, state = uniform(state)
         place = u * n_levels
         column = int(place)
-        level = column if place - column < memory[levels + 4 * column + 2] else int(memory[levels + 4 * column + 3])
+        level = (
+            column
+            if place - column < memory[levels + 4 * column + 2]
+            else int(memory[levels + 4 * column + 3])
+        )
         total += memory[levels + 4 * level]
     return total, state
 
 
 @implements(operations.more_pulls, CategoricalLaw)
-def _more_pulls(law: CategoricalLaw, arm: int, total: float, pulls: int, k: int, state: State) -> tuple[float, State]:
+def _more_pulls(
+    law: CategoricalLaw, arm: int, total: float, pulls: int, k: int, state: State
+) -> tuple[float, State]:
     return _sum(law.memory, _block(law, arm) + 1, law.n_levels, law.n_tables - 1, total, k, state)
 
 
 @kernel
 def _sum(
-    memory: NDArray[np.float64], last: int, n_levels: int, J: int, total: float, k: int, state: State
+    memory: NDArray[np.float64],
+    last: int,
+    n_levels: int,
+    J: int,
+    total: float,
+    k: int,
+    state: State,
 ) -> tuple[float, State]:
-    """Return the sum after k more pulls; `last` is where the arm's last possible level stands, J the last table or -1."""
+    """Return the sum after k more pulls; `last` is where the arm's last possible level stands, J
+    the last table or -1."""
     draws = (k >> J) + bits_set(np.uint64(k & ((1 << J) - 1))) if J >= 0 else k
     if draws > _DRAWS_A_LEVEL * memory[last]:
         return _by_counts(memory, last + 1, total, k, state)
@@ -399,8 +473,11 @@ def _sum(
 
 
 @kernel
-def _by_counts(memory: NDArray[np.float64], level: int, total: float, k: int, state: State) -> tuple[float, State]:
-    """Draw multinomial counts, a level at a time: each is binomial given what the levels before it left; the last takes what is left."""
+def _by_counts(
+    memory: NDArray[np.float64], level: int, total: float, k: int, state: State
+) -> tuple[float, State]:
+    """Draw multinomial counts, a level at a time: each is binomial given what the levels before it
+    left; the last takes what is left."""
     while k > 0:
         count, state = binomial(k, memory[level + 1], state)
         total += count * memory[level]
@@ -410,19 +487,31 @@ def _by_counts(memory: NDArray[np.float64], level: int, total: float, k: int, st
 
 
 @kernel
-def _by_tables(memory: NDArray[np.float64], plan: int, j: int, total: float, k: int, state: State) -> tuple[float, State]:
-    """Draw k >> j sums of 2^j pulls, j the last table, and one sum for each lower binary digit 1 of k.
+def _by_tables(
+    memory: NDArray[np.float64], plan: int, j: int, total: float, k: int, state: State
+) -> tuple[float, State]:
+    """Draw k >> j sums of 2^j pulls, j the last table, and one sum for each lower binary digit 1 of
+    k.
 
-    A random word's first digits choose a column and the others are compared with its share: the sum is that of the column or of its alias.
+    A random word's first digits choose a column and the others are compared with its share: the sum
+    is that of the column or of its alias.
     """
     draws, rest = k >> j, k & ((1 << j) - 1)
     while True:
-        start, digits, first = int(memory[plan + 3 * j]), np.uint64(memory[plan + 3 * j + 1]), memory[plan + 3 * j + 2]
+        start, digits, first = (
+            int(memory[plan + 3 * j]),
+            np.uint64(memory[plan + 3 * j + 1]),
+            memory[plan + 3 * j + 2],
+        )
         for _ in range(draws):
             word, state = next_word(state)
             column = np.int64(word >> (_64 - digits))
             share, other = memory[start + 2 * column], memory[start + 2 * column + 1]
-            total += first + (np.float64(column) if np.float64((word << digits) >> _11) * _TO_UNIT < share else other)
+            total += first + (
+                np.float64(column)
+                if np.float64((word << digits) >> _11) * _TO_UNIT < share
+                else other
+            )
         if rest == 0:
             return total, state
         j, draws = bits_set(np.uint64((rest & -rest) - 1)), 1

@@ -27,8 +27,9 @@ class Gaussian(Arms):
     means : array_like, shape (N,)
         Means, in any order.
     sd : float, default 0.5
-        Standard deviation of every arm's rewards, positive. Above 1/2 the rewards are not 1/2-sub-Gaussian and the algorithms'
-        guarantees do not hold: `Problem` then asks for strict=False.
+        Standard deviation of every arm's rewards, positive. Above 1/2 the rewards are not
+        1/2-sub-Gaussian and the algorithms' guarantees do not hold: `Problem` then asks for
+        strict=False.
 
     Raises
     ------
@@ -80,13 +81,17 @@ class GaussianLaw(NamedTuple):
 
 
 @implements(operations.one_pull, GaussianLaw)
-def _one_pull(law: GaussianLaw, arm: int, total: float, pulls: int, state: State) -> tuple[float, State]:
+def _one_pull(
+    law: GaussianLaw, arm: int, total: float, pulls: int, state: State
+) -> tuple[float, State]:
     z, state = normal(state)
     return total + (law.mean[arm] + law.sd * z), state
 
 
 @implements(operations.more_pulls, GaussianLaw)
-def _more_pulls(law: GaussianLaw, arm: int, total: float, pulls: int, k: int, state: State) -> tuple[float, State]:
+def _more_pulls(
+    law: GaussianLaw, arm: int, total: float, pulls: int, k: int, state: State
+) -> tuple[float, State]:
     z, state = normal(state)
     return total + (k * law.mean[arm] + law.sd * math.sqrt(k) * z), state
 

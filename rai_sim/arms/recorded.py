@@ -20,9 +20,10 @@ from rai_sim.support.errors import ArgumentValueError
 class Recorded(Arms):
     """Arms that replay a recording: pull t of arm k gives `rewards[k, t]`, in every replication.
 
-    Replications differ only in how ties are broken. A simulation that asks for more pulls than were recorded stops with an error naming
-    the arm and the pull. Only certificates that hold with certainty are used to skip rounds, whatever `skip_error` says, so a replay is
-    exact for any recording.
+    Replications differ only in how ties are broken. A simulation that asks for more pulls than were
+    recorded stops with an error naming the arm and the pull. Only certificates that hold with
+    certainty are used to skip rounds, whatever `skip_error` says, so a replay is exact for any
+    recording.
 
     Parameters
     ----------
@@ -51,7 +52,11 @@ class Recorded(Arms):
         """Check and freeze the arguments."""
         table = frozen_array("rewards", rewards, 2)
         # From exact sums: rows of the same rewards in another order tie.
-        averages = frozen_array("means", [math.fsum(row.tolist()) / row.size for row in table] if means is None else means, 1)
+        averages = frozen_array(
+            "means",
+            [math.fsum(row.tolist()) / row.size for row in table] if means is None else means,
+            1,
+        )
         if len(averages) != len(table):
             raise ArgumentValueError(
                 "means",
@@ -80,9 +85,11 @@ class Recorded(Arms):
 
 
 class RecordedLaw(NamedTuple):
-    """What kernels know: sums of the first t rewards (N, T + 1), means (N,), the range of the rewards, and a variance proxy.
+    """What kernels know: sums of the first t rewards (N, T + 1), means (N,), the range of the
+    rewards, and a variance proxy.
 
-    The proxy is infinite: a recording need not be a sample of anything. Tests that replay samples of a known law set it.
+    The proxy is infinite: a recording need not be a sample of anything. Tests that replay samples
+    of a known law set it.
     """
 
     prefix: NDArray[np.float64]
@@ -92,12 +99,16 @@ class RecordedLaw(NamedTuple):
 
 
 @implements(operations.one_pull, RecordedLaw)
-def _one_pull(law: RecordedLaw, arm: int, total: float, pulls: int, state: State) -> tuple[float, State]:
+def _one_pull(
+    law: RecordedLaw, arm: int, total: float, pulls: int, state: State
+) -> tuple[float, State]:
     return law.prefix[arm, pulls + 1], state
 
 
 @implements(operations.more_pulls, RecordedLaw)
-def _more_pulls(law: RecordedLaw, arm: int, total: float, pulls: int, k: int, state: State) -> tuple[float, State]:
+def _more_pulls(
+    law: RecordedLaw, arm: int, total: float, pulls: int, k: int, state: State
+) -> tuple[float, State]:
     return law.prefix[arm, pulls + k], state
 
 

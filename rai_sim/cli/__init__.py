@@ -48,14 +48,17 @@ def _say_version(asked: bool) -> None:
         raise typer.Exit
 
 
-_VERSION = typer.Option("--version", "-V", help="Show the version and exit.", callback=_say_version, is_eager=True)
+_VERSION = typer.Option(
+    "--version", "-V", help="Show the version and exit.", callback=_say_version, is_eager=True
+)
 
 
 @app.callback()
 def _program(
     version: Annotated[bool, _VERSION] = False,
 ) -> None:
-    """Simulate representative arm identification: how many pulls, how many errors, and the bounds."""
+    """Simulate representative arm identification: how many pulls, how many errors, and the
+    bounds."""
 
 
 _VERBS = (
@@ -100,7 +103,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         entry.interrupts_are_raised()
         with warnings_in_a_line(), command_line():
             command, width = typer.main.get_command(app), parser.help_width()
-            code = command.main(args=words, prog_name="rai-sim", standalone_mode=False, terminal_width=width)
+            code = command.main(
+                args=words, prog_name="rai-sim", standalone_mode=False, terminal_width=width
+            )
     except parser.UsageError as error:
         return _complain(parser.usage(error, words[0]))
     except SystemExit as error:  # completion ends so
@@ -118,13 +123,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return 130
     if code == 1 and words[0] in parser.COMPLETION:
-        return _complain(f"{words[0]}: no shell that is known was found above this process; start it from bash, zsh, fish or PowerShell")
+        return _complain(
+            f"{words[0]}: no shell that is known was found above this process; start it from "
+            "bash, zsh, fish or PowerShell"
+        )
     return code if isinstance(code, int) else 0
 
 
 #: What helps against an error of the system.
 _REMEDIES = {
-    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "change permissions, or give another place"),
+    **dict.fromkeys(
+        (errno.EACCES, errno.EPERM, errno.EROFS), "change permissions, or give another place"
+    ),
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "free space, or give another place"),
 }
 
@@ -136,7 +146,8 @@ def _spoken(verb: str) -> CommandLine:
 
 
 def _of_files(error: OSError) -> str:
-    """Return what the system says of a file, with the remedy where it is known; errors of studies' folders say all themselves."""
+    """Return what the system says of a file, with the remedy where it is known; errors of studies'
+    folders say all themselves."""
     if error.filename is None or error.strerror is None:
         return str(error)
     remedy = _REMEDIES.get(error.errno or 0)

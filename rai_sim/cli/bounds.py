@@ -31,7 +31,8 @@ def bounds(problem_options: dict[str, Any], delta: Delta = 0.01, json: Json = Fa
 
 
 def all_bounds(problem: Problem, delta: float) -> list[tuple[str, float, str]]:
-    """Return theorem, pulls and what is bounded, for Theorem 1 and every algorithm's upper bound."""
+    """Return theorem, pulls and what is bounded, for Theorem 1 and every algorithm's upper
+    bound."""
     what = "lower bound of any algorithm's mean, asymptotic (delta -> 0), Gaussian arms of sd 1/2"
     found = [("Theorem 1", theory.lower(problem, delta), what)]
     for cls in ALGORITHMS.values():
@@ -54,7 +55,10 @@ def bounds_text(problem: Problem, delta: float) -> str:
         lines.append(f"... and {count(problem.n_arms - _MOST_ARMS, 'arm')} more; --json lists all")
     found = [(theorem, number(pulls), what) for theorem, pulls, what in all_bounds(problem, delta)]
     width = max(len(pulls) for _, pulls, _ in found)
-    lines += ["", *(f"{theorem}  {pulls.rjust(width)} pulls  {what}" for theorem, pulls, what in found)]
+    lines += [
+        "",
+        *(f"{theorem}  {pulls.rjust(width)} pulls  {what}" for theorem, pulls, what in found),
+    ]
     flaw = problem.arms.why_not_sub_gaussian()
     if flaw is not None:
         lines.append(f"WARNING: the bounds do not hold for these arms: {flaw}")

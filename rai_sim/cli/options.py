@@ -25,7 +25,13 @@ from rai_sim.support.errors import ArgumentError, BadInput, Speech, told
 from rai_sim.support.parsing import near, seen
 
 #: What `run` runs if no algorithm is named: the five variants of the paper's tables.
-VARIANTS = ("vanilla", "vanilla:merging=false", "butterscotch", "butterscotch:merging=false", "lucb")
+VARIANTS = (
+    "vanilla",
+    "vanilla:merging=false",
+    "butterscotch",
+    "butterscotch:merging=false",
+    "lucb",
+)
 #: What skipping rounds may cost if nothing is said.
 SKIP_ERROR = 1e-12
 #: Kinds of files that figures are written as.
@@ -35,7 +41,8 @@ _OTHER_NAMES = {"n_jobs": "jobs", "task": "table_task", "arms": "law"}
 Read = TypeVar("Read")
 
 
-# Values from text ----------------------------------------------------------------------------------
+# Values from text
+# --------------------------------------------------------------------------------------------------
 
 
 def real_number(text: str | float) -> float:
@@ -79,7 +86,9 @@ def check_law(text: str) -> str:
     """Return the name of a reward law, in lower case."""
     law = text.strip().lower()
     if law not in LAWS:
-        raise BadInput(f"--law {seen(text)} is no reward law{near(law, LAWS)} choose one of {', '.join(LAWS)}")
+        raise BadInput(
+            f"--law {seen(text)} is no reward law{near(law, LAWS)} choose one of {', '.join(LAWS)}"
+        )
     return law
 
 
@@ -105,15 +114,19 @@ def check_parent(path: Path, option: str) -> None:
 
 
 def near_file(path: Path, *suffixes: str) -> str:
-    """Return `; did you mean ...?` with a file or folder of that name that ends in one of the suffixes, or `;`."""
+    """Return `; did you mean ...?` with a file or folder of that name that ends in one of the
+    suffixes, or `;`."""
     found = [name for suffix in suffixes if (name := path.with_name(path.name + suffix)).exists()]
     if not found and path.parent.is_dir():
         there = [name for name in os.listdir(path.parent) if name.endswith(suffixes)]
-        found = [path.with_name(name) for name in difflib.get_close_matches(path.name, there, 1, 0.8)]
+        found = [
+            path.with_name(name) for name in difflib.get_close_matches(path.name, there, 1, 0.8)
+        ]
     return f"; did you mean {found[0]}?" if found else ";"
 
 
-# Declarations --------------------------------------------------------------------------------------
+# Declarations
+# --------------------------------------------------------------------------------------------------
 
 
 def real(text: str) -> Any:
@@ -136,18 +149,29 @@ def names(text: str, known: Sequence[str], metavar: str = "NAME", **more: Any) -
     return typer.Option(help=text, metavar=metavar, autocompletion=among(known), **more)
 
 
-PROGRESS = typer.Option("--progress/--no-progress", help="progress: bars, in a log lines; default: on a terminal, in a log from 30 s on")
+PROGRESS = typer.Option(
+    "--progress/--no-progress",
+    help="progress: bars, in a log lines; default: on a terminal, in a log from 30 s on",
+)
 Delta = Annotated[float, real("error probability, in (0, 1)")]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON document instead of a table")]
 FOLDER = "where results are kept; default: the file's `store`, else the file's name with .study"
-STUDY = typer.Argument(help="a study's folder, or its TOML file", metavar="STUDY", parser=path_name, show_default=False)
-SELECT = typer.Option(help="repeatable: only tasks of instance=NAME, algorithm=NAME or delta=NUMBER; in names * and ? stand for any "
-                            "text and any letter", metavar="WHAT=VALUE", show_default=False)
+STUDY = typer.Argument(
+    help="a study's folder, or its TOML file", metavar="STUDY", parser=path_name, show_default=False
+)
+SELECT = typer.Option(
+    help="repeatable: only tasks of instance=NAME, algorithm=NAME or delta=NUMBER; in names * and "
+    "? stand for any "
+    "text and any letter",
+    metavar="WHAT=VALUE",
+    show_default=False,
+)
 ALL = typer.Option("--all", help="all figures, not only three of a kind")
 Jobs = Annotated[int, whole("workers; -1 for all cores; does not change the numbers")]
 
 
-# In words ------------------------------------------------------------------------------------------
+# In words
+# --------------------------------------------------------------------------------------------------
 
 
 def flag(name: str) -> str:

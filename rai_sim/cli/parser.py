@@ -1,4 +1,5 @@
-"""What the command line's parser is told beside the commands: help that fits the terminal, near names, the version, completion."""
+"""What the command line's parser is told beside the commands: help that fits the terminal, near
+names, the version, completion."""
 
 from __future__ import annotations
 
@@ -22,9 +23,12 @@ _HelpFormatter: Any = typer.Context.formatter_class
 
 
 class _Formatter(_HelpFormatter):  # type: ignore[misc]  # its place is known when it runs alone
-    """In a narrow terminal what an option means stands below it, not in a column of a few letters beside it."""
+    """In a narrow terminal what an option means stands below it, not in a column of a few letters
+    beside it."""
 
-    def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+    def write_dl(
+        self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
         super().write_dl(rows, 4 if self.width < _NARROW else col_max, col_spacing)
 
 
@@ -70,7 +74,12 @@ def own_options(command: Any) -> list[str]:
 
 
 def _names(parameters: Iterable[Any]) -> list[str]:
-    return [name for parameter in parameters for name in (*parameter.opts, *parameter.secondary_opts) if name[0] == "-"]
+    return [
+        name
+        for parameter in parameters
+        for name in (*parameter.opts, *parameter.secondary_opts)
+        if name[0] == "-"
+    ]
 
 
 def among(known: Iterable[str]) -> Callable[[str], list[str]]:
@@ -84,14 +93,23 @@ def among(known: Iterable[str]) -> Callable[[str], list[str]]:
 
 
 def usage(error: Any, command: str) -> str:
-    """Return the parser's message with near names and where to look; not every error knows its command."""
+    """Return the parser's message with near names and where to look; not every error knows its
+    command."""
     known = f"rai-sim {command}" if command.isalpha() else "rai-sim"
     path = known if error.ctx is None else error.ctx.command_path
     message = error.format_message().rstrip(".;")
     option = getattr(error, "option_name", None)
     if option is not None and message.startswith("No such option") and error.ctx is not None:
-        owners = [name for name, command in getattr(error.ctx.command, "commands", {}).items() if option in _options(command, error.ctx)]
-        hint = f"; it stands after a command, as in rai-sim {owners[0]} {option}" if owners else near(option, options_of(error.ctx))
+        owners = [
+            name
+            for name, command in getattr(error.ctx.command, "commands", {}).items()
+            if option in _options(command, error.ctx)
+        ]
+        hint = (
+            f"; it stands after a command, as in rai-sim {owners[0]} {option}"
+            if owners
+            else near(option, options_of(error.ctx))
+        )
         message = f"No such option: {option}{hint}".rstrip(";")
     elif "unexpected extra argument" in message:
         message += "; what a command is told has names, as in --algorithm vanilla"
@@ -99,6 +117,7 @@ def usage(error: Any, command: str) -> str:
 
 
 def help_width() -> int | None:
-    """Return how wide help may be in a terminal narrower than the parser would believe; None to leave it to the parser."""
+    """Return how wide help may be in a terminal narrower than the parser would believe; None to
+    leave it to the parser."""
     columns = shutil.get_terminal_size().columns
     return max(columns - 2, 16) if columns < 52 else None

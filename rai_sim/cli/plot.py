@@ -22,9 +22,21 @@ if TYPE_CHECKING:
 
 def plot(
     study: Annotated[Path, STUDY],
-    output: Annotated[Path | None, options.path("for the figures; default: the study's name with .figures", "--output", "-o",
-                                         metavar="FOLDER")] = None,
-    kind: Annotated[str, typer.Option("--format", help="png, svg or pdf", metavar="NAME", autocompletion=among(KINDS))] = "png",
+    output: Annotated[
+        Path | None,
+        options.path(
+            "for the figures; default: the study's name with .figures",
+            "--output",
+            "-o",
+            metavar="FOLDER",
+        ),
+    ] = None,
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--format", help="png, svg or pdf", metavar="NAME", autocompletion=among(KINDS)
+        ),
+    ] = "png",
     store: Annotated[Path | None, options.path(FOLDER, metavar="FOLDER")] = None,
     select: Annotated[list[str] | None, SELECT] = None,
     everything: Annotated[bool, ALL] = False,
@@ -48,7 +60,9 @@ def plot(
             show(line)
 
 
-def write_figures(results: StudyResults, folder: Path, kind: str, everything: bool = False) -> list[str]:
+def write_figures(
+    results: StudyResults, folder: Path, kind: str, everything: bool = False
+) -> list[str]:
     """Draw a study's figures into a folder, made if there is none; return a line for each."""
     from rai_sim.plotting.choice import choose, render
 

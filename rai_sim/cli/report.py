@@ -16,9 +16,16 @@ from rai_sim.support.files import is_own_output
 
 def report(
     study: Annotated[Path, STUDY],
-    output: Annotated[Path | None, options.path("the page; default: the study's name with .html", "--output", "-o")] = None,
-    title: Annotated[str | None, typer.Option(help="the page's title; default: the study's name", metavar="TEXT",
-                                              show_default=False)] = None,
+    output: Annotated[
+        Path | None,
+        options.path("the page; default: the study's name with .html", "--output", "-o"),
+    ] = None,
+    title: Annotated[
+        str | None,
+        typer.Option(
+            help="the page's title; default: the study's name", metavar="TEXT", show_default=False
+        ),
+    ] = None,
     store: Annotated[Path | None, options.path(FOLDER, metavar="FOLDER")] = None,
     select: Annotated[list[str] | None, SELECT] = None,
     everything: Annotated[bool, ALL] = False,
@@ -37,6 +44,12 @@ def report(
         results, definition = study_at(study, store)
         check_apart(path, study, results.folder)
         named = beside(study, "").name if title is None else title
-        write_report(selected(results, chosen), path, title=named, definition=definition, all_figures=everything)
+        write_report(
+            selected(results, chosen),
+            path,
+            title=named,
+            definition=definition,
+            all_figures=everything,
+        )
     if not is_own_output(path):  # the page ends with the page
         show(f"{path}")

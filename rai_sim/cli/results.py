@@ -1,4 +1,5 @@
-"""The study that `plot` and `report` are given: its results, those of the tasks asked for, and places beside it."""
+"""The study that `plot` and `report` are given: its results, those of the tasks asked for, and
+places beside it."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def beside(study: Path, suffix: str) -> Path:
-    """Return the name of a study's folder or file with another end; dots in a name are kept, but for .study and .toml."""
+    """Return the name of a study's folder or file with another end; dots in a name are kept, but
+    for .study and .toml."""
     place = study.resolve() if study.name in ("", "..") else study
     name = place.name
     for known in (".toml", ".study"):
@@ -26,7 +28,10 @@ def beside(study: Path, suffix: str) -> Path:
 
 def check_apart(output: Path, study: Path, folder: Path) -> None:
     """Refuse to write over a study's definition or among its results."""
-    if output.resolve() == study.resolve() or folder.resolve() in (output.resolve(), *output.resolve().parents):
+    if output.resolve() == study.resolve() or folder.resolve() in (
+        output.resolve(),
+        *output.resolve().parents,
+    ):
         raise BadInput(f"--output {output} is part of the study; give another name")
 
 
@@ -43,14 +48,22 @@ def study_at(place: Path, store: Path | None) -> tuple[StudyResults, str | None]
 
     if place.is_dir():
         if store is not None:
-            raise BadInput(f"--store {store} has no meaning with the folder {place}; leave it out, or give the study's file")
+            raise BadInput(
+                f"--store {store} has no meaning with the folder {place}; leave it out, or give "
+                "the study's file"
+            )
         return open_study(place), None
     if not place.exists():
-        raise BadInput(f"there is no {place}{near_file(place, '.toml', '.study')} name a study's folder or its TOML file")
+        raise BadInput(
+            f"there is no {place}{near_file(place, '.toml', '.study')} name a study's folder or "
+            "its TOML file"
+        )
     study = Study.from_toml(place)
     folder = store_of(place) if store is None else store
     if not folder.is_dir():
-        raise BadInput(f"{place}: there is no folder {folder} with its results; run rai-sim study {place} first")
+        raise BadInput(
+            f"{place}: there is no folder {folder} with its results; run rai-sim study {place} first"
+        )
     return study.results(folder), read_text(place)
 
 
@@ -70,7 +83,8 @@ _SELECTABLE = ("instance", "algorithm", "delta")
 
 
 def _select_value(text: str, name: str, value: str) -> Any:
-    if name == "algorithm" and ":" in value:  # as options of `run` and `trace` write it: vanilla:merging=false
+    # as options of `run` and `trace` write it: vanilla:merging=false
+    if name == "algorithm" and ":" in value:
         try:
             return algorithm_from_text(value)
         except BadInput as error:
@@ -80,7 +94,9 @@ def _select_value(text: str, name: str, value: str) -> Any:
     try:
         return float(value)
     except ValueError:
-        raise BadInput(f"--select {text}: {value!r} is not a number; give one such as 0.01") from None
+        raise BadInput(
+            f"--select {text}: {value!r} is not a number; give one such as 0.01"
+        ) from None
 
 
 def selected(results: StudyResults, chosen: dict[str, list[Any]]) -> StudyResults:

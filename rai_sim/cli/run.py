@@ -10,7 +10,16 @@ import typer
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.algorithms.text import describe_algorithms
 from rai_sim.cli import options, tables
-from rai_sim.cli.options import PROGRESS, SKIP_ERROR, VARIANTS, Delta, Jobs, Json, again, parse_algorithm
+from rai_sim.cli.options import (
+    PROGRESS,
+    SKIP_ERROR,
+    VARIANTS,
+    Delta,
+    Jobs,
+    Json,
+    again,
+    parse_algorithm,
+)
 from rai_sim.cli.problem import build_problem, takes_problem
 from rai_sim.cli.text import show
 from rai_sim.engine.streams import STREAM_VERSION
@@ -20,19 +29,31 @@ from rai_sim.simulation.result import Result
 from rai_sim.simulation.simulate import SimulationInterrupted, checked_experiment, simulate
 from rai_sim.support.checks import check_delta
 
-_ALGORITHMS = f"repeatable; default {', '.join(VARIANTS)}; known, with defaults: {describe_algorithms()}"
+_ALGORITHMS = (
+    f"repeatable; default {', '.join(VARIANTS)}; known, with defaults: {describe_algorithms()}"
+)
 
 
 @takes_problem
 def run(
     problem_options: dict[str, Any],
-    algorithm: Annotated[list[str] | None, options.names(_ALGORITHMS, VARIANTS, show_default=False)] = None,
+    algorithm: Annotated[
+        list[str] | None, options.names(_ALGORITHMS, VARIANTS, show_default=False)
+    ] = None,
     delta: Delta = 0.01,
-    replications: Annotated[int, options.whole("independent replications of each algorithm")] = 1000,
-    seed: Annotated[int, options.whole("seed of all streams; the same seed gives the same numbers")] = 0,
+    replications: Annotated[
+        int, options.whole("independent replications of each algorithm")
+    ] = 1000,
+    seed: Annotated[
+        int, options.whole("seed of all streams; the same seed gives the same numbers")
+    ] = 0,
     jobs: Jobs = 1,
-    max_pulls: Annotated[int | None, options.whole("give a replication up at so many pulls; default: never")] = None,
-    skip_error: Annotated[float, options.real("total variation that skipping rounds may cost")] = SKIP_ERROR,
+    max_pulls: Annotated[
+        int | None, options.whole("give a replication up at so many pulls; default: never")
+    ] = None,
+    skip_error: Annotated[
+        float, options.real("total variation that skipping rounds may cost")
+    ] = SKIP_ERROR,
     progress: Annotated[bool | None, PROGRESS] = None,
     json: Json = False,
 ) -> None:
@@ -58,7 +79,9 @@ def run(
             show(table.lines(result))
 
     interrupted, failure = False, None
-    experiments = [checked_experiment(problem, one, delta, seed, skip_error, max_pulls) for one in chosen]
+    experiments = [
+        checked_experiment(problem, one, delta, seed, skip_error, max_pulls) for one in chosen
+    ]
     try:
         with compiled_beside(experiments) as helper:
             for one in experiments:
@@ -77,7 +100,9 @@ def run(
         document = run_document(problem, results, **numbers, interrupted=interrupted, rerun=rerun)
         show(tables.json_text(document))
     else:
-        notes = [f"{replications:,} replications each, seed {seed}; the same numbers again: {rerun}"]
+        notes = [
+            f"{replications:,} replications each, seed {seed}; the same numbers again: {rerun}"
+        ]
         if interrupted:
             notes.insert(0, f"INTERRUPTED: {_how_far(chosen, results, replications)}")
         show(table.end(notes))
@@ -90,15 +115,23 @@ def run(
 def _how_far(chosen: Sequence[Algorithm], results: Sequence[Result], replications: int) -> str:
     partial = [result for result in results if result.replications < replications]
     words = [f"{len(results) - len(partial)} of {len(chosen)} algorithms are complete"]
-    words += [f"{result.algorithm.label} has {result.replications:,} of {replications:,} replications"
-              for result in partial]
+    words += [
+        f"{result.algorithm.label} has {result.replications:,} of {replications:,} replications"
+        for result in partial
+    ]
     return ", ".join(words)
 
 
 def run_document(problem: Problem, results: Sequence[Result], **more: Any) -> dict[str, Any]:
     """Return what `run --json` prints."""
     runs = [
-        result.summary().to_dict() | {"experiment": result.experiment.identity(), "ranges": result.ranges}
+        result.summary().to_dict()
+        | {"experiment": result.experiment.identity(), "ranges": result.ranges}
         for result in results
     ]
-    return {"problem": tables.problem_document(problem), "stream_version": STREAM_VERSION, **more, "runs": runs}
+    return {
+        "problem": tables.problem_document(problem),
+        "stream_version": STREAM_VERSION,
+        **more,
+        "runs": runs,
+    }

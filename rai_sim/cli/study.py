@@ -1,4 +1,5 @@
-"""The verb `study`: run a study's file into its folder, show what there is, and make stored numbers again."""
+"""The verb `study`: run a study's file into its folder, show what there is, and make stored numbers
+again."""
 
 from __future__ import annotations
 
@@ -10,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rai_sim.cli import options
-from rai_sim.cli.options import FOLDER, PROGRESS, Jobs, Json, again, check_file, near_file, path_name
+from rai_sim.cli.options import (
+    FOLDER,
+    PROGRESS,
+    Jobs,
+    Json,
+    again,
+    check_file,
+    near_file,
+    path_name,
+)
 from rai_sim.cli.tables import fitted_table, json_text
 from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.support.errors import BadInput
@@ -27,14 +37,31 @@ _OUTPUT = "write the summary, one row a task, as .csv or .parquet; in CSV a text
 
 
 def study(
-    file: Annotated[Path, typer.Argument(help="the study's TOML file", metavar="FILE.toml", parser=path_name, show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="the study's TOML file", metavar="FILE.toml", parser=path_name, show_default=False
+        ),
+    ],
     store: Annotated[Path | None, options.path(FOLDER, metavar="FOLDER")] = None,
-    replications: Annotated[int | None, options.whole("of each task, in place of the file's; what is there counts")] = None,
-    precision: Annotated[float | None, options.real("relative half-width of the mean's 95 % interval, in place of the file's")] = None,
+    replications: Annotated[
+        int | None, options.whole("of each task, in place of the file's; what is there counts")
+    ] = None,
+    precision: Annotated[
+        float | None,
+        options.real("relative half-width of the mean's 95 % interval, in place of the file's"),
+    ] = None,
     jobs: Jobs = 1,
     output: Annotated[Path | None, options.path(_OUTPUT)] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="show the tasks, and run and write nothing")] = False,
-    verify: Annotated[bool, typer.Option("--verify", help="instead: run a random sample of stored replications again and compare")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="show the tasks, and run and write nothing")
+    ] = False,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify", help="instead: run a random sample of stored replications again and compare"
+        ),
+    ] = False,
     sample: Annotated[int, options.whole("replications that --verify runs again")] = 100,
     progress: Annotated[bool | None, PROGRESS] = None,
     json: Json = False,
@@ -52,7 +79,13 @@ def study(
     wanted = Study.from_toml(file, replications=replications, precision=precision)
     folder = store_of(file) if store is None else store
     check_output(output, folder, file)
-    rerun = again("study", store=store, replications=replications, precision=precision, jobs=None if jobs == 1 else jobs)
+    rerun = again(
+        "study",
+        store=store,
+        replications=replications,
+        precision=precision,
+        jobs=None if jobs == 1 else jobs,
+    )
     rerun = f"{rerun} {shlex.quote(str(file))}"
     code, said, failures = 0, "", {}
     with warnings_in_a_line(every=True), interrupts_in_a_line(rerun):
@@ -62,7 +95,11 @@ def study(
             return
         if verify:
             found = wanted.results(folder).verify(sample, n_jobs=jobs)
-            show(json_text({"checked": found.checked, "mismatches": found.mismatches}) if json else str(found))
+            show(
+                json_text({"checked": found.checked, "mismatches": found.mismatches})
+                if json
+                else str(found)
+            )
             raise typer.Exit(1 if found.mismatches or not found.checked else 0)
         try:
             results = wanted.run(folder, n_jobs=jobs, progress=progress)
@@ -82,7 +119,9 @@ def study(
             except OSError as error:
                 unwritten = error
         if json:
-            document = summary_document(results, rerun=rerun, interrupted=code == 130, failures=failures)
+            document = summary_document(
+                results, rerun=rerun, interrupted=code == 130, failures=failures
+            )
             show(json_text(document))
         elif code != 130:
             show(summary_text(results))
@@ -94,7 +133,8 @@ def study(
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
-    """Write a summary as CSV or Parquet, as the name's end says; in CSV lists become text, and texts are made `harmless`."""
+    """Write a summary as CSV or Parquet, as the name's end says; in CSV lists become text, and
+    texts are made `harmless`."""
     import polars as pl
 
     from rai_sim.support.files import harmless, write_atomically
@@ -113,21 +153,30 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
 def check_definition(file: Path) -> None:
     """Refuse what is no file before it is read, and say which is probably meant."""
     if file.is_dir():
-        raise BadInput(f"{file} is a folder; name the study's TOML file, which a folder of results does not hold: rai-sim plot and "
-                       "rai-sim report take such a folder")
+        raise BadInput(
+            f"{file} is a folder; name the study's TOML file, which a folder of results does not "
+            "hold: rai-sim plot and "
+            "rai-sim report take such a folder"
+        )
     if not file.exists():
-        raise BadInput(f"{str(file)!r} cannot be read: No such file or directory{near_file(file, '.toml')} name a TOML file")
+        raise BadInput(
+            f"{str(file)!r} cannot be read: No such file or directory{near_file(file, '.toml')} "
+            "name a TOML file"
+        )
 
 
 def check_output(path: Path | None, store: Path | None = None, study: Path | None = None) -> None:
-    """Refuse a name for `write_table` before anything is run; links are followed, as they are when it is written."""
+    """Refuse a name for `write_table` before anything is run; links are followed, as they are when
+    it is written."""
     if path is None:
         return
     check_file(path, "--output")
     if path.suffix.lower() not in (".csv", ".parquet"):
         raise BadInput(f"--output {path} ends in neither .csv nor .parquet; give a name that does")
     if store is not None and store.resolve() in path.resolve().parents:
-        raise BadInput(f"--output {path} lies among the study's results in {store}; give another folder")
+        raise BadInput(
+            f"--output {path} lies among the study's results in {store}; give another folder"
+        )
     if study is not None and path.resolve() == study.resolve():
         raise BadInput(f"--output {path} is the study's own file; give another name")
 
@@ -138,9 +187,13 @@ def summary_text(results: StudyResults) -> str:
 
     frame = tables.distinct(results.summary())
     rows = frame.head(_MOST_ROWS).iter_rows(named=True)
-    lines = fitted_table(tables.SHOWN, rows, tables.NAMES, tables.LEAST, "a pipe, --output or --json has all")
+    lines = fitted_table(
+        tables.SHOWN, rows, tables.NAMES, tables.LEAST, "a pipe, --output or --json has all"
+    )
     if len(frame) > _MOST_ROWS:
-        lines.append(f"... and {len(frame) - _MOST_ROWS:,} more tasks; --output FILE.csv or --json has all")
+        lines.append(
+            f"... and {len(frame) - _MOST_ROWS:,} more tasks; --output FILE.csv or --json has all"
+        )
     said = [f"WARNING: {sentence}" for sentence in tables.warnings_of(results, frame)]
     return "\n".join([*lines, "", tables.LEGEND, *said, tables.how_far(results)])
 
@@ -154,9 +207,22 @@ def summary_document(results: StudyResults, **more: Any) -> dict[str, Any]:
 
 def plan_text(study: Study, results: StudyResults | None, folder: Path) -> str:
     """Return what running the study would do."""
-    wanted = f"to a precision of {percent(study.precision)}" if study.precision is not None else f"{study.replications:,} replications each"
-    lines = [f"{len(study.tasks)} tasks, {wanted}, into {folder}", *(f"  {task.label}" for task in study.tasks[:_MOST_ROWS])]
+    wanted = (
+        f"to a precision of {percent(study.precision)}"
+        if study.precision is not None
+        else f"{study.replications:,} replications each"
+    )
+    lines = [
+        f"{len(study.tasks)} tasks, {wanted}, into {folder}",
+        *(f"  {task.label}" for task in study.tasks[:_MOST_ROWS]),
+    ]
     if len(study.tasks) > _MOST_ROWS:
         lines.append(f"  ... and {len(study.tasks) - _MOST_ROWS:,} more")
     done, total = (0, None) if results is None else results.progress()
-    return "\n".join([*lines, f"{done:,} replications are there" + ("" if total is None else f" of {total:,} wanted so far")])
+    return "\n".join(
+        [
+            *lines,
+            f"{done:,} replications are there"
+            + ("" if total is None else f" of {total:,} wanted so far"),
+        ]
+    )

@@ -25,7 +25,11 @@ _MOST_ARMS = 50
 
 def _upper_cell(bound: tuple[str | None, float | None]) -> str:
     theorem, pulls = bound
-    return "none" if pulls is None else f"{number(pulls)} ({(theorem or '').replace('Theorem', 'Th.')})"
+    return (
+        "none"
+        if pulls is None
+        else f"{number(pulls)} ({(theorem or '').replace('Theorem', 'Th.')})"
+    )
 
 
 def _interval(low: str, high: str) -> str:
@@ -48,7 +52,8 @@ _LEAST_OF_RUN = ("lower_bound_pulls", "seconds", "upper_bound", "error_interval"
 
 
 def terminal_width() -> int | None:
-    """Return the columns of the terminal that standard output is; None where it is none, and nothing is left out."""
+    """Return the columns of the terminal that standard output is; None where it is none, and
+    nothing is left out."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
@@ -64,13 +69,21 @@ class Columns:
     left : int
         So many of the first columns are flush left.
     least : sequence of int
-        Columns that may be left out, the least important one first. Where those that must stay do not fit, the first one of several that
-        are flush left becomes a heading above its rows, and where that is not enough, all stand one below the other.
+        Columns that may be left out, the least important one first. Where those that must stay do
+        not fit, the first one of several that are flush left becomes a heading above its rows, and
+        where that is not enough, all stand one below the other.
     width : int or None
         What must not be exceeded; None for any width.
     """
 
-    def __init__(self, names: Sequence[str], widths: Sequence[int], left: int, least: Sequence[int], width: int | None) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        widths: Sequence[int],
+        left: int,
+        least: Sequence[int],
+        width: int | None,
+    ) -> None:
         """Choose the columns."""
         self._names, self._widths, self._left, self._width = names, list(widths), left, width
         self._kept = list(range(len(names)))
@@ -116,25 +129,39 @@ class Columns:
         longest = max(map(len, names))
         for name, cell in zip(names, cells[self._left :], strict=True):
             if cell.strip():
-                lines += self._wrapped(f"{'  ' if lines else ''}{name.ljust(longest)}  {cell.strip()}", "    ")
+                lines += self._wrapped(
+                    f"{'  ' if lines else ''}{name.ljust(longest)}  {cell.strip()}", "    "
+                )
         return lines
 
     def _wrapped(self, text: str, indent: str = "  ") -> list[str]:
         # Narrower than this, lines may as well be broken by the terminal.
         width = max(self._width or 0, 12)
-        return [text] if len(text) <= width else textwrap.wrap(text, width, subsequent_indent=indent)
+        return (
+            [text] if len(text) <= width else textwrap.wrap(text, width, subsequent_indent=indent)
+        )
 
     def left_out(self, remedy: str) -> list[str]:
-        """Return a line that names what was left out and where it is; nothing where all is there."""
-        gone = [self._spoken(i) for i in range(self._headed, len(self._names)) if i not in self._kept]
-        return [f"left out to fit {self._width} columns: {', '.join(gone)}; {remedy}"] if gone and not self._stacked else []
+        """Return a line that names what was left out and where it is; nothing where all is
+        there."""
+        gone = [
+            self._spoken(i) for i in range(self._headed, len(self._names)) if i not in self._kept
+        ]
+        return (
+            [f"left out to fit {self._width} columns: {', '.join(gone)}; {remedy}"]
+            if gone and not self._stacked
+            else []
+        )
 
     def _spoken(self, column: int) -> str:
         name = self._names[column]
         return name if self._names.count(name) == 1 else f"{name} of {self._names[column - 1]}"
 
     def _line(self, cells: Sequence[str]) -> str:
-        placed = [cells[i].ljust(self._widths[i]) if i < self._left else cells[i].rjust(self._widths[i]) for i in self._kept]
+        placed = [
+            cells[i].ljust(self._widths[i]) if i < self._left else cells[i].rjust(self._widths[i])
+            for i in self._kept
+        ]
         return "  ".join(placed).rstrip()
 
 
@@ -154,11 +181,15 @@ def places(columns: Sequence[Column], keys: Sequence[str]) -> list[int]:
     known = [column.key for column in columns]
     for key in keys:
         if key not in known:
-            raise ValueError(f"there is no column {key!r} in this table; choose among {', '.join(known)}")
+            raise ValueError(
+                f"there is no column {key!r} in this table; choose among {', '.join(known)}"
+            )
     return [known.index(key) for key in keys]
 
 
-def fitted_table(columns: Sequence[Column], rows: Iterable[Any], left: int, least: Sequence[str], remedy: str) -> list[str]:
+def fitted_table(
+    columns: Sequence[Column], rows: Iterable[Any], left: int, least: Sequence[str], remedy: str
+) -> list[str]:
     """Return the lines of a table that fits the terminal, if there is one (see `Columns`).
 
     A line below says what had to be left out.
@@ -167,23 +198,31 @@ def fitted_table(columns: Sequence[Column], rows: Iterable[Any], left: int, leas
     names, texts = titles(columns), [[column.cell(row).text for column in columns] for row in rows]
     widths = [max(map(len, entries)) for entries in zip(names, *texts, strict=True)]
     fitted = Columns(names, widths, left, places(columns, least), terminal_width())
-    return [*fitted.head(), *(line for row in texts for line in fitted.row(row)), *fitted.left_out(remedy)]
+    return [
+        *fitted.head(),
+        *(line for row in texts for line in fitted.row(row)),
+        *fitted.left_out(remedy),
+    ]
 
 
 def text_table(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
-    """Return lines with aligned columns; row 0 is the header, the first `left` columns are flush left."""
+    """Return lines with aligned columns; row 0 is the header, the first `left` columns are flush
+    left."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
     def line(row: Sequence[str]) -> str:
-        cells = [text.ljust(w) if i < left else text.rjust(w)
-                 for i, (text, w) in enumerate(zip(row, widths, strict=True))]
+        cells = [
+            text.ljust(w) if i < left else text.rjust(w)
+            for i, (text, w) in enumerate(zip(row, widths, strict=True))
+        ]
         return "  ".join(cells).rstrip()
 
     return [line(rows[0]), "-" * (sum(widths) + 2 * (len(widths) - 1)), *map(line, rows[1:])]
 
 
 class RunTable:
-    """The table of `run`, row by row: columns are as wide as what the bounds let expect, before anything has run.
+    """The table of `run`, row by row: columns are as wide as what the bounds let expect, before
+    anything has run.
 
     Parameters
     ----------
@@ -193,12 +232,22 @@ class RunTable:
         Columns that the table may take; None for any number.
     """
 
-    def __init__(self, problem: Problem, delta: float, algorithms: Sequence[Algorithm], width: int | None) -> None:
+    def __init__(
+        self, problem: Problem, delta: float, algorithms: Sequence[Algorithm], width: int | None
+    ) -> None:
         """Choose the columns."""
         self._problem, self._delta = problem, delta
         uppers = [upper_bound(problem, algorithm, delta) for algorithm in algorithms]
-        # Of an algorithm without a bound of its own, as many pulls are expected as Vanilla may take.
-        most = len(number(max(float(bounds.vanilla(problem, delta)) if bound is None else bound for _, bound in uppers)))
+        # Of an algorithm without a bound of its own, as many pulls are expected as Vanilla may
+        # take.
+        most = len(
+            number(
+                max(
+                    float(bounds.vanilla(problem, delta)) if bound is None else bound
+                    for _, bound in uppers
+                )
+            )
+        )
         by_unit = {"pulls": most, "rounds": most, "share": len("0.123 %"), "s": len("1234.56")}
         expected = {
             "algorithm": max(len(algorithm.label) for algorithm in algorithms),
@@ -217,13 +266,20 @@ class RunTable:
 
     def lines(self, result: Result) -> str:
         """Return a result's row, before the first one the table's head."""
-        head = [] if self._summaries else [headline(self._problem, self._delta), "", *self._columns.head()]
+        head = (
+            []
+            if self._summaries
+            else [headline(self._problem, self._delta), "", *self._columns.head()]
+        )
         found = found_in(result)
         self._summaries.append(summarise(result, found))
-        return "\n".join([*head, *self._columns.row([column.cell(found).text for column in _RUN_COLUMNS])])
+        return "\n".join(
+            [*head, *self._columns.row([column.cell(found).text for column in _RUN_COLUMNS])]
+        )
 
     def end(self, notes: Sequence[str]) -> str:
-        """Return what stands below the rows: the legend, what a reader must be warned of, and the notes; without rows the notes alone."""
+        """Return what stands below the rows: the legend, what a reader must be warned of, and the
+        notes; without rows the notes alone."""
         if not self._summaries:
             return "\n".join(notes)
         legend = "lower bound: Theorem 1, of the mean, asymptotic (delta -> 0)"
@@ -232,19 +288,31 @@ class RunTable:
         compiling = sum(summary.compile_seconds for summary in self._summaries)
         if compiling:
             legend += f"; seconds: without {compiling:.0f} s of compiling kernels"
-        said = [f"WARNING: {summary.algorithm}: {text}" for summary in self._summaries for text in summary.warnings]
-        return "\n".join(["", legend, *said, *self._columns.left_out("a pipe or --json has all"), *notes])
+        said = [
+            f"WARNING: {summary.algorithm}: {text}"
+            for summary in self._summaries
+            for text in summary.warnings
+        ]
+        return "\n".join(
+            ["", legend, *said, *self._columns.left_out("a pipe or --json has all"), *notes]
+        )
 
 
 def headline(problem: Problem, delta: float) -> str:
     """Return what a problem is, in one line."""
     arms = count(problem.n_arms, f"{type(problem.arms).__name__} arm")
-    return (f"{arms}, clusters {_few(problem.clusters)}, required {_few(problem.required)}, "
-            f"bottleneck gap {problem.bottleneck_gap:.4g}, delta {delta:g}")
+    return (
+        f"{arms}, clusters {_few(problem.clusters)}, required {_few(problem.required)}, "
+        f"bottleneck gap {problem.bottleneck_gap:.4g}, delta {delta:g}"
+    )
 
 
 def _few(values: Sequence[int]) -> str:
-    return listed(values, 12, ",") if len(values) <= 12 else listed(values, 10, ",", f",... ({len(values)} clusters)")
+    return (
+        listed(values, 12, ",")
+        if len(values) <= 12
+        else listed(values, 10, ",", f",... ({len(values)} clusters)")
+    )
 
 
 def problem_document(problem: Problem) -> dict[str, Any]:
@@ -260,5 +328,6 @@ def problem_document(problem: Problem) -> dict[str, Any]:
 
 
 def json_text(document: dict[str, Any]) -> str:
-    """Return a document as JSON text; infinities and NaN become null, which JSON has no words for."""
+    """Return a document as JSON text; infinities and NaN become null, which JSON has no words
+    for."""
     return json.dumps(json_safe(document), allow_nan=False, indent=2)

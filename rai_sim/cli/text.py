@@ -1,4 +1,5 @@
-"""What is said on the two streams, whatever the verb: text, and one line for a warning or an interrupt."""
+"""What is said on the two streams, whatever the verb: text, and one line for a warning or an
+interrupt."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ def show(text: str) -> None:
 
 @contextmanager
 def warnings_in_a_line(*, every: bool = False) -> Iterator[None]:
-    """Show what is warned of without the place in the program; if asked, also what was shown before."""
+    """Show what is warned of without the place in the program; if asked, also what was shown
+    before."""
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
         print("rai-sim: WARNING:", message, file=sys.stderr)
@@ -43,6 +45,10 @@ def interrupts_in_a_line(again: str | None = None) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as error:
-        told = f"rai-sim: {str(error) or 'INTERRUPTED'}" if again is None else f"rai-sim: INTERRUPTED; to go on: {again}"
+        told = (
+            f"rai-sim: {str(error) or 'INTERRUPTED'}"
+            if again is None
+            else f"rai-sim: INTERRUPTED; to go on: {again}"
+        )
         print(told, file=sys.stderr)
         raise typer.Exit(130) from None

@@ -7,7 +7,16 @@ from typing import Annotated, Any
 
 from rai_sim.algorithms.text import describe_algorithms
 from rai_sim.cli import options
-from rai_sim.cli.options import KINDS, SKIP_ERROR, VARIANTS, Delta, Json, again, check_file, parse_algorithm
+from rai_sim.cli.options import (
+    KINDS,
+    SKIP_ERROR,
+    VARIANTS,
+    Delta,
+    Json,
+    again,
+    check_file,
+    parse_algorithm,
+)
 from rai_sim.cli.problem import build_problem, takes_problem
 from rai_sim.cli.tables import fitted_table, json_text
 from rai_sim.cli.text import show
@@ -27,13 +36,21 @@ _LEAST = ("arm_pulls", "radius", "mean")
 @takes_problem
 def trace(
     problem_options: dict[str, Any],
-    algorithm: Annotated[str, options.names(f"known, with defaults: {describe_algorithms()}", VARIANTS)] = "vanilla",
+    algorithm: Annotated[
+        str, options.names(f"known, with defaults: {describe_algorithms()}", VARIANTS)
+    ] = "vanilla",
     delta: Delta = 0.01,
     seed: Annotated[int, options.whole("seed of all streams")] = 0,
     replication: Annotated[int, options.whole("index of the replication")] = 0,
-    max_pulls: Annotated[int | None, options.whole("give the replication up at so many pulls; default: never")] = None,
-    skip_error: Annotated[float, options.real("total variation that skipping rounds may cost")] = SKIP_ERROR,
-    plot: Annotated[Path | None, options.path("draw the trace into a .png, .svg or .pdf file")] = None,
+    max_pulls: Annotated[
+        int | None, options.whole("give the replication up at so many pulls; default: never")
+    ] = None,
+    skip_error: Annotated[
+        float, options.real("total variation that skipping rounds may cost")
+    ] = SKIP_ERROR,
+    plot: Annotated[
+        Path | None, options.path("draw the trace into a .png, .svg or .pdf file")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Print when arms are settled and clusters merged in one replication.
@@ -45,7 +62,13 @@ def trace(
     if plot is not None:
         kind = kind_of(plot)
         import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is run
-    numbers: dict[str, Any] = {"delta": delta, "seed": seed, "replication": replication, "max_pulls": max_pulls, "skip_error": skip_error}
+    numbers: dict[str, Any] = {
+        "delta": delta,
+        "seed": seed,
+        "replication": replication,
+        "max_pulls": max_pulls,
+        "skip_error": skip_error,
+    }
     found = tracing.trace(problem, chosen, **numbers)
     if plot is not None and kind is not None:
         write_trace(found, plot, kind)
@@ -58,10 +81,14 @@ def trace(
 
 
 def kind_of(path: Path, option: str = "--plot") -> str:
-    """Return the kind of file that a name asks for; refuse what cannot be written before anything is run."""
+    """Return the kind of file that a name asks for; refuse what cannot be written before anything
+    is run."""
     kind = path.suffix.lower().removeprefix(".")
     if kind not in KINDS:
-        raise BadInput(f"{option} {path} does not end in {', '.join(f'.{known}' for known in KINDS)}; give a name that does")
+        raise BadInput(
+            f"{option} {path} does not end in {', '.join(f'.{known}' for known in KINDS)}; give a "
+            "name that does"
+        )
     check_file(path, option)
     return kind
 
@@ -83,15 +110,27 @@ def trace_document(trace: Trace, **more: Any) -> dict[str, Any]:
     """Return what `trace --json` prints: the result, all events and the states."""
     run = trace.result
     return {
-        "algorithm": trace.algorithm.label, "delta": run.delta, "seed": run.seed, "replication": trace.replication,
-        "pulls": int(run.pulls[0]), "rounds": int(run.rounds[0]), "finished": bool(run.finished[0]), "correct": bool(run.correct[0]),
-        "representatives": run.representatives[0].tolist(), "experiment": run.experiment.identity(), **more,
+        "algorithm": trace.algorithm.label,
+        "delta": run.delta,
+        "seed": run.seed,
+        "replication": trace.replication,
+        "pulls": int(run.pulls[0]),
+        "rounds": int(run.rounds[0]),
+        "finished": bool(run.finished[0]),
+        "correct": bool(run.correct[0]),
+        "representatives": run.representatives[0].tolist(),
+        "experiment": run.experiment.identity(),
+        **more,
         "events": json_safe(trace.events_frame().to_dicts()),
         "states": {
-            "rounds": trace.rounds.tolist(), "pulls": trace.pulls.tolist(), "means": json_safe(trace.means.tolist()),
-            "radii": json_safe(trace.radii.tolist()), "arm_pulls": trace.arm_pulls.tolist(), "active": trace.active.tolist(),
+            "rounds": trace.rounds.tolist(),
+            "pulls": trace.pulls.tolist(),
+            "means": json_safe(trace.means.tolist()),
+            "radii": json_safe(trace.radii.tolist()),
+            "arm_pulls": trace.arm_pulls.tolist(),
+            "active": trace.active.tolist(),
         },
-    }  # fmt: skip
+    }
 
 
 def write_trace(trace: Trace, path: Path, kind: str) -> None:

@@ -35,7 +35,8 @@ def warmup(
 ) -> None:
     """Compile the kernels ahead of time, or load them from the cache.
 
-    Those of all reward laws, or of some; LUCB's view of many arms is compiled when it is first needed.
+    Those of all reward laws, or of some; LUCB's view of many arms is compiled when it is first
+    needed.
     """
     wanted = [check_law(name) for name in law or LAWS]
     began = time.perf_counter()
@@ -58,7 +59,9 @@ def warmup(
 
 def _every_switch(cls: type[Algorithm]) -> Iterator[Algorithm]:
     """Yield an algorithm with every combination of its yes-or-no options."""
-    switches = [name for name, option in options_of(cls).items() if isinstance(option.default, bool)]
+    switches = [
+        name for name, option in options_of(cls).items() if isinstance(option.default, bool)
+    ]
     for choice in itertools.product((True, False), repeat=len(switches)):
         yield cls(**dict(zip(switches, choice, strict=True)))
 

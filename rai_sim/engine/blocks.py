@@ -12,7 +12,8 @@ from rai_sim.engine.strides import ALL, ROOM
 
 
 class Setting(NamedTuple):
-    """What a block of replications is run with, besides the law: scalars, and arrays that kernels only read."""
+    """What a block of replications is run with, besides the law: scalars, and arrays that kernels
+    only read."""
 
     sizes: NDArray[np.int64]  # (m,) cluster sizes c
     required: NDArray[np.int64]  # (m,) representatives r
@@ -32,21 +33,31 @@ class Block(NamedTuple):
     correct: NDArray[np.bool_]  # (B,)
     finished: NDArray[np.bool_]  # (B,)
     representatives: NDArray[np.int32]  # (B, sum of r), -1 where not finished
-    settled: NDArray[np.int64]  # (B or 0, 2, N) as in rai_sim.engine.partition; not written if it has no rows
+    # (B or 0, 2, N) as in rai_sim.engine.partition; not written if it has no rows
+    settled: NDArray[np.int64]
     fault: NDArray[np.int64]  # (3,) see rai_sim.engine.faults
-    rounds_by_stride: NDArray[np.int64]  # (ROOM,) rounds are added, of all replications; see rai_sim.engine.strides
+    # (ROOM,) rounds are added, of all replications; see rai_sim.engine.strides
+    rounds_by_stride: NDArray[np.int64]
     history: History  # of the block's one replication if it is traced, else empty
 
 
-def new_block(replications: int, required: int, arms_with_settle_rounds: int = 0, history: History | None = None) -> Block:
-    """Allocate a block; settle rounds are kept only if their number of arms is given, a history only if there is room for one."""
+def new_block(
+    replications: int,
+    required: int,
+    arms_with_settle_rounds: int = 0,
+    history: History | None = None,
+) -> Block:
+    """Allocate a block; settle rounds are kept only if their number of arms is given, a history
+    only if there is room for one."""
     return Block(
         pulls=np.zeros(replications, np.int64),
         rounds=np.zeros(replications, np.int64),
         correct=np.zeros(replications, np.bool_),
         finished=np.zeros(replications, np.bool_),
         representatives=np.full((replications, required), -1, np.int32),
-        settled=np.zeros((replications if arms_with_settle_rounds else 0, 2, arms_with_settle_rounds), np.int64),
+        settled=np.zeros(
+            (replications if arms_with_settle_rounds else 0, 2, arms_with_settle_rounds), np.int64
+        ),
         fault=np.zeros(3, np.int64),
         rounds_by_stride=np.zeros(ROOM, np.int64),
         history=no_history() if history is None else history,
@@ -57,9 +68,16 @@ def part_of(block: Block, start: int, stop: int) -> Block:
     """Return a view of rows start..stop-1, with a fault record and counters of its own."""
     rows = slice(start, stop)
     return Block(
-        block.pulls[rows], block.rounds[rows], block.correct[rows], block.finished[rows], block.representatives[rows],
-        block.settled[rows], np.zeros(3, np.int64), np.zeros(ROOM, np.int64), block.history,
-    )  # fmt: skip
+        block.pulls[rows],
+        block.rounds[rows],
+        block.correct[rows],
+        block.finished[rows],
+        block.representatives[rows],
+        block.settled[rows],
+        np.zeros(3, np.int64),
+        np.zeros(ROOM, np.int64),
+        block.history,
+    )
 
 
 def copy_of(block: Block) -> Block:

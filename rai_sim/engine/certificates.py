@@ -1,48 +1,52 @@
 """Certified jumps of the round-robin loop: for how many rounds can no arm be settled?
 
-Legend. n active arms with R pulls each; S their sums, S_(0) >= S_(1) >= .. ranked; W(R) the width in sums; everything
-in law units.
+Legend. n active arms with R pulls each; S their sums, S_(0) >= S_(1) >= .. ranked; W(R) the width
+in sums; everything in law units.
 
-What an event is. A cluster holds ranks p0..p1-1. Its arm at rank x is settled iff up_x = S_(p0-1) - S_(x) > W and
-down_x = S_(x) - S_(p1) > W, a side without arms holding trivially. Along the cluster up grows and down falls. Cut it at
-any q in p0..p1: as long as up_(q-1) <= W and down_q <= W (each where it exists), nobody in the cluster is settled, for
-every x < q has up_x <= up_(q-1) and every x >= q has down_x <= down_q. So no arm at all is settled while at most two
-*constraints* a cluster hold: pairs of ranks (x, y) with S_(x) - S_(y) <= W. We cut where the two gaps cross, which
-makes the constraint tight: some arm is settled now iff G, the largest constrained gap, exceeds W now.
+What an event is. A cluster holds ranks p0..p1-1. Its arm at rank x is settled iff up_x = S_(p0-1) -
+S_(x) > W and down_x = S_(x) - S_(p1) > W, a side without arms holding trivially. Along the cluster
+up grows and down falls. Cut it at any q in p0..p1: as long as up_(q-1) <= W and down_q <= W (each
+where it exists), nobody in the cluster is settled, for every x < q has up_x <= up_(q-1) and every x
+>= q has down_x <= down_q. So no arm at all is settled while at most two *constraints* a cluster
+hold: pairs of ranks (x, y) with S_(x) - S_(y) <= W. We cut where the two gaps cross, which makes
+the constraint tight: some arm is settled now iff G, the largest constrained gap, exceeds W now.
 
-From ranks to arms. Fix the ranking of round R. At any later time S'_(x) is at most the largest S'_a among the n - x
-arms now at ranks >= x, because only x arms are elsewhere; likewise S'_(y) is at least the smallest S'_b among the arms
-now at ranks <= y. So (x, y) holds later if every pair (a, b) of distinct arms, a now at rank >= x and b at rank <= y,
-has S'_a - S'_b <= W' (for a = b the difference is 0 and W' > 0), and every such pair starts with S_a - S_b <= S_(x) -
-S_(y) <= G.
+From ranks to arms. Fix the ranking of round R. At any later time S'_(x) is at most the largest S'_a
+among the n - x arms now at ranks >= x, because only x arms are elsewhere; likewise S'_(y) is at
+least the smallest S'_b among the arms now at ranks <= y. So (x, y) holds later if every pair (a, b)
+of distinct arms, a now at rank >= x and b at rank <= y, has S'_a - S'_b <= W' (for a = b the
+difference is 0 and W' > 0), and every such pair starts with S_a - S_b <= S_(x) - S_(y) <= G.
 
-1. Sure bound. With rewards in an interval of length h, S_a - S_b grows by at most h a round while W only grows: nothing
-happens in the next floor((W - G) / h) rounds.
+1. Sure bound. With rewards in an interval of length h, S_a - S_b grows by at most h a round while W
+   only grows: nothing happens in the next floor((W - G) / h) rounds.
 
-2. Bound up to eps. Let D = W(R) - G and let D_k be W(R+k) less the largest of S_a - S_b + k (mu_a - mu_b) over
-constraints and pairs. For one pair, X_j = (S'_a - S'_b) - (S_a - S_b) - j (mu_a - mu_b) after j more rounds is a
-martingale whose increments are sub-Gaussian with variance proxy v (the sum of the two arms' proxies; 1/2 for rewards in
-[0, 1]). An event in round R + j <= R + k needs, for some pair, X_j >= D + (D_k - D) j / k: the pair's expected
-difference is linear in j and at most G at 0 and W(R+k) - D_k at k, and W is concave, so that W less it lies above the
-chord (a lower bound of W that is itself concave serves as well). Let D_k' = min(D_k, 2 D), which only lowers the chord,
-and s = (D_k' - D) / k. For t = D_k' / (v k), exp(t X_j - v t^2 j / 2) is a supermartingale, and at a crossing it is at
-least exp(t (D + s j) - v t^2 j / 2). The exponent is linear in j, t D at j = 0 and t D_k' - v t^2 k / 2 = D_k'^2 / (2 v
-k) at j = k, and t D = D D_k' / (v k) is at least that since D_k' <= 2 D. By Ville's inequality
+2. Bound up to eps. Let D = W(R) - G and let D_k be W(R+k) less the largest of S_a - S_b + k (mu_a -
+   mu_b) over constraints and pairs. For one pair, X_j = (S'_a - S'_b) - (S_a - S_b) - j (mu_a -
+   mu_b) after j more rounds is a martingale whose increments are sub-Gaussian with variance proxy v
+   (the sum of the two arms' proxies; 1/2 for rewards in [0, 1]). An event in round R + j <= R + k
+   needs, for some pair, X_j >= D + (D_k - D) j / k: the pair's expected difference is linear in j
+   and at most G at 0 and W(R+k) - D_k at k, and W is concave, so that W less it lies above the
+   chord (a lower bound of W that is itself concave serves as well). Let D_k' = min(D_k, 2 D), which
+   only lowers the chord, and s = (D_k' - D) / k. For t = D_k' / (v k), exp(t X_j - v t^2 j / 2) is
+   a supermartingale, and at a crossing it is at least exp(t (D + s j) - v t^2 j / 2). The exponent
+   is linear in j, t D at j = 0 and t D_k' - v t^2 k / 2 = D_k'^2 / (2 v k) at j = k, and t D = D
+   D_k' / (v k) is at least that since D_k' <= 2 D. By Ville's inequality
 
     P(some crossing by round R + k) <= exp(-D_k'^2 / (2 v k)),
 
 so a jump of k rounds is certified up to eps if D_k'^2 >= 2 v k ln(n (n - 1) / eps).
 
-`longest_jump` finds such a k without a search. The chord again: for k <= K, D_k >= D - k (D - D_K) / K, because D_k is
-concave in k.
+`longest_jump` finds such a k without a search. The chord again: for k <= K, D_k >= D - k (D - D_K)
+/ K, because D_k is concave in k.
 
-Budget. The jumps of a replication are numbered; the first 1023 get eps = skip_error 2^-11 each, together less than half
-of it; those with numbers 2^(9+b)..2^(10+b) - 1, b = 1, 2, .., get skip_error 2^-(10+2b) each, together the sum over b of
-2^-(1+b), which is the other half. Which jumps are made depends on the past alone, and each bound holds given the past,
-so by the union bound the skipped rounds of a whole replication hold no event except with probability skip_error. On
-that event's complement the simulated replication coincides with one simulated round by round from the same sums:
-skip_error bounds the total-variation distance between the two laws of
-(pulls, rounds, outputs).
+Budget. The jumps of a replication are numbered; the first 1023 get eps = skip_error 2^-11 each,
+together less than half of it; those with numbers 2^(9+b)..2^(10+b) - 1, b = 1, 2, .., get
+skip_error 2^-(10+2b) each, together the sum over b of 2^-(1+b), which is the other half. Which
+jumps are made depends on the past alone, and each bound holds given the past, so by the union bound
+the skipped rounds of a whole replication hold no event except with probability skip_error. On that
+event's complement the simulated replication coincides with one simulated round by round from the
+same sums: skip_error bounds the total-variation distance between the two laws of (pulls, rounds,
+outputs).
 """
 
 from __future__ import annotations
@@ -67,7 +71,8 @@ _CAUTION = 1.0 - 1e-9
 
 
 class Constraints(NamedTuple):
-    """Pairs of ranks whose gap must stay within W, at most two a cluster; and O(N) room to project sums in."""
+    """Pairs of ranks whose gap must stay within W, at most two a cluster; and O(N) room to project
+    sums in."""
 
     high: NDArray[np.int64]  # (2m,) rank x
     low: NDArray[np.int64]  # (2m,) rank y
@@ -77,12 +82,17 @@ class Constraints(NamedTuple):
 
 def new_constraints(N: int, m: int) -> Constraints:
     """Allocate."""
-    return Constraints(np.empty(2 * m, np.int64), np.empty(2 * m, np.int64), np.empty(N), np.empty(N))
+    return Constraints(
+        np.empty(2 * m, np.int64), np.empty(2 * m, np.int64), np.empty(N), np.empty(N)
+    )
 
 
 @inlined
-def constrain(c: Constraints, total: NDArray[np.float64], open_sizes: NDArray[np.int64], n: int) -> tuple[int, float]:
-    """Cut each cluster; return the number of constraints and G, infinite if one cluster holds every active arm."""
+def constrain(
+    c: Constraints, total: NDArray[np.float64], open_sizes: NDArray[np.int64], n: int
+) -> tuple[int, float]:
+    """Cut each cluster; return the number of constraints and G, infinite if one cluster holds every
+    active arm."""
     high, low = c.high, c.low
     count, G, p0 = 0, -np.inf, 0
     for i in range(open_sizes.size):
@@ -109,7 +119,8 @@ def constrain(c: Constraints, total: NDArray[np.float64], open_sizes: NDArray[np
 
 @kernel
 def _crossing(total: NDArray[np.float64], p0: int, p1: int) -> int:
-    """Return the first rank of a middle cluster whose gap upwards is at least its gap downwards, p1 if there is none."""
+    """Return the first rank of a middle cluster whose gap upwards is at least its gap downwards, p1
+    if there is none."""
     above, below = total[p0 - 1], total[p1]
     left, right = p0, p1
     while left < right:
@@ -123,9 +134,15 @@ def _crossing(total: NDArray[np.float64], p0: int, p1: int) -> int:
 
 @kernel
 def projected_gap(
-    law: Any, c: Constraints, count: int, order: NDArray[np.int64], arm_of: NDArray[np.int64], total: NDArray[np.float64],
-    n: int, k: float,
-) -> float:  # fmt: skip
+    law: Any,
+    c: Constraints,
+    count: int,
+    order: NDArray[np.int64],
+    arm_of: NDArray[np.int64],
+    total: NDArray[np.float64],
+    n: int,
+    k: float,
+) -> float:
     """Return the largest S_a - S_b + k (mu_a - mu_b) over constraints and their pairs."""
     prefix, suffix, high, low = c.prefix, c.suffix, c.high, c.low
     least, most = np.inf, -np.inf
@@ -143,15 +160,18 @@ def projected_gap(
 
 @kernel
 def sure_rounds(D: float, spread: float) -> int:
-    """Return for how many rounds bound 1 certifies that a gap at distance D > 0 below W stays within it; spread may be 0 or infinite."""
+    """Return for how many rounds bound 1 certifies that a gap at distance D > 0 below W stays
+    within it; spread may be 0 or infinite."""
     if spread <= 0.0:
         return int(LONGEST)
-    return int(min(max(0.0, D * _CAUTION / spread), LONGEST))  # NaN is no number of rounds: none are sure
+    # NaN is no number of rounds: none are sure
+    return int(min(max(0.0, D * _CAUTION / spread), LONGEST))
 
 
 @kernel
 def log_over_share(skip_error: float, jump: int) -> float:
-    """Return log(1 / eps), eps the share of a replication's budget that jump number `jump` >= 1 gets."""
+    """Return log(1 / eps), eps the share of a replication's budget that jump number `jump` >= 1
+    gets."""
     halvings = 11
     if jump >= FIRST_JUMPS:
         halvings = 10
@@ -163,7 +183,8 @@ def log_over_share(skip_error: float, jump: int) -> float:
 
 @kernel
 def pair_budget(law: Any, n: int, skip_error: float, jump: int) -> float:
-    """Return 2 v ln(n (n - 1) / eps) for jump number `jump`; infinite if nothing may be left to chance."""
+    """Return 2 v ln(n (n - 1) / eps) for jump number `jump`; infinite if nothing may be left to
+    chance."""
     if skip_error <= 0.0 or n < 2:
         return np.inf
     return 4.0 * laws.proxy(law) * (math.log(n * (n - 1.0)) + log_over_share(skip_error, jump))
@@ -171,9 +192,11 @@ def pair_budget(law: Any, n: int, skip_error: float, jump: int) -> float:
 
 @kernel
 def certified_on_line(D: float, slope: float, budget: float) -> float:
-    """Return the largest k, infinite if there is none, with D - k slope >= sqrt(k budget), which is solved for sqrt(k).
+    """Return the largest k, infinite if there is none, with D - k slope >= sqrt(k budget), which is
+    solved for sqrt(k).
 
-    Bound 2 certifies k rounds if the distances D_1..D_k lie above that line, and 2 D >= sqrt(k budget).
+    Bound 2 certifies k rounds if the distances D_1..D_k lie above that line, and 2 D >= sqrt(k
+    budget).
     """
     under_root = budget + 4.0 * slope * D
     if under_root <= 0.0:
@@ -193,10 +216,21 @@ def next_look(D: float, K: float, k: float, uncapped: float, budget: float) -> f
 
 @kernel
 def longest_jump(
-    law: Any, schedule: Any, c: Constraints, count: int, order: NDArray[np.int64], arm_of: NDArray[np.int64],
-    total: NDArray[np.float64], n: int, R: int, W: float, G: float, budget: float,
-) -> int:  # fmt: skip
-    """Return a number of rounds after R, as large as a few looks ahead can tell, that bound 2 certifies."""
+    law: Any,
+    schedule: Any,
+    c: Constraints,
+    count: int,
+    order: NDArray[np.int64],
+    arm_of: NDArray[np.int64],
+    total: NDArray[np.float64],
+    n: int,
+    R: int,
+    W: float,
+    G: float,
+    budget: float,
+) -> int:
+    """Return a number of rounds after R, as large as a few looks ahead can tell, that bound 2
+    certifies."""
     D = W - G
     K, longest = min(D * D / budget, LONGEST), 0.0
     for _look in range(3):

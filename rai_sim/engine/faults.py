@@ -11,8 +11,9 @@ from rai_sim.engine.jit import inlined, kernel
 from rai_sim.support.errors import ArgumentValueError, Named, WordedOverflowError
 from rai_sim.support.limits import MOST_PULLS as MOST_PULLS
 
-#: fault[0] is one of these; fault[1] and fault[2] are an arm and a pull number (1-based) where that says something.
-#: Of a block that was asked to stop, fault[1] is the number of replications that were finished.
+#: fault[0] is one of these; fault[1] and fault[2] are an arm and a pull number (1-based) where that
+#: says something. Of a block that was asked to stop, fault[1] is the number of replications that
+#: were finished.
 NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS, NOT_FINITE, STOPPED = 0, 1, 2, 3, 4
 
 
@@ -33,7 +34,8 @@ def report(fault: NDArray[np.int64], code: int, arm: int, pull: int) -> None:
 
 @inlined
 def finite(x: float) -> bool:
-    """Whether a sum can be judged: every comparison with NaN is false, and what is computed from it or from an infinity is no index."""
+    """Whether a sum can be judged: every comparison with NaN is false, and what is computed from it
+    or from an infinity is no index."""
     return abs(x) < np.inf
 
 
@@ -53,7 +55,8 @@ def raise_fault(fault: NDArray[np.int64]) -> NoReturn:
         raise ArgumentValueError(
             "arms",
             f"arms: the sum of arm {arm}'s rewards is not finite at pull {pull}; "
-            "a law must give finite rewards whose sums stay within the range of doubles: mend or rescale it",
+            "a law must give finite rewards whose sums stay within the range of doubles: mend or "
+            "rescale it",
         )
     raise WordedOverflowError(
         f"a replication would pass {MOST_PULLS} pulls (2^62); the gaps are too small to finish: "

@@ -1,8 +1,10 @@
-"""What a traced replication leaves behind: the state of every arm, at rounds asked for and when an arm is settled.
+"""What a traced replication leaves behind: the state of every arm, at rounds asked for and when an
+arm is settled.
 
-Kernels write it where they know the state anyway: after a check, at the end of a jump, or in the middle of a word of rounds that is drawn.
-So a traced replication draws what it draws without. A round that is asked for but jumped over is stood for by the first one after it
-at which the kernel stopped. Where nothing is traced the arrays are empty, and a kernel pays a comparison.
+Kernels write it where they know the state anyway: after a check, at the end of a jump, or in the
+middle of a word of rounds that is drawn. So a traced replication draws what it draws without. A
+round that is asked for but jumped over is stood for by the first one after it at which the kernel
+stopped. Where nothing is traced the arrays are empty, and a kernel pays a comparison.
 """
 
 from __future__ import annotations
@@ -26,9 +28,13 @@ class History(NamedTuple):
 
     asked: NDArray[np.int64]  # (K + 1,) ascending, the last NEVER
     cursor: NDArray[np.int64]  # (2,)
-    stop: NDArray[np.int64]  # (1,) raised by who wants the kernel to stop (see rai_sim.engine.stop); here as every kernel has it at hand
+    # (1,) raised by who wants the kernel to stop (see rai_sim.engine.stop); here as every kernel
+    # has it at hand
+    stop: NDArray[np.int64]
     rounds: NDArray[np.int64]  # (K,) of each state
-    pulls: NDArray[np.int64]  # (K + 1, 2, N) of each arm; of all arms when its state was seen last; the last row as of the last look
+    # (K + 1, 2, N) of each arm; of all arms when its state was seen last; the last row as of the
+    # last look
+    pulls: NDArray[np.int64]
     means: NDArray[np.float64]  # (K + 1, N) empirical, in law units; the last row likewise
 
 
@@ -36,15 +42,26 @@ def new_history(asked: NDArray[np.int64], arms: int) -> History:
     """Allocate for one replication; rounds are asked for in ascending order."""
     K = len(asked)
     return History(
-        asked=np.append(asked, NEVER).astype(np.int64), cursor=np.zeros(2, np.int64), stop=new_flag(), rounds=np.zeros(K, np.int64),
-        pulls=np.zeros((K + 1, 2, arms), np.int64), means=np.full((K + 1, arms), np.nan),
-    )  # fmt: skip
+        asked=np.append(asked, NEVER).astype(np.int64),
+        cursor=np.zeros(2, np.int64),
+        stop=new_flag(),
+        rounds=np.zeros(K, np.int64),
+        pulls=np.zeros((K + 1, 2, arms), np.int64),
+        means=np.full((K + 1, arms), np.nan),
+    )
 
 
 def no_history() -> History:
     """Allocate what says that nothing is traced."""
     none = np.zeros(0, np.int64)
-    return History(np.full(1, NEVER), np.zeros(2, np.int64), new_flag(), none, np.zeros((0, 2, 0), np.int64), np.zeros((0, 0)))
+    return History(
+        np.full(1, NEVER),
+        np.zeros(2, np.int64),
+        new_flag(),
+        none,
+        np.zeros((0, 2, 0), np.int64),
+        np.zeros((0, 0)),
+    )
 
 
 def states_kept(history: History) -> int:
@@ -81,7 +98,10 @@ def keep_state(history: History, R: int) -> None:
     history.rounds[row] = R
     for arm in range(history.means.shape[1]):
         history.means[row, arm] = history.means[last, arm]
-        history.pulls[row, 0, arm], history.pulls[row, 1, arm] = history.pulls[last, 0, arm], history.pulls[last, 1, arm]
+        history.pulls[row, 0, arm], history.pulls[row, 1, arm] = (
+            history.pulls[last, 0, arm],
+            history.pulls[last, 1, arm],
+        )
     history.cursor[_KEPT] += 1
     while next_asked(history) <= R:
         history.cursor[_NEXT] += 1

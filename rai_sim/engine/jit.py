@@ -5,16 +5,18 @@ Five kinds of compiled functions exist:
 `kernel`
     A helper. It is compiled into whatever calls it and never cached on disk by itself.
 `driver`
-    An entry point that Python calls. It is cached on disk, so a fresh process does not compile it again.
+    An entry point that Python calls. It is cached on disk, so a fresh process does not compile it
+    again.
 `implements`
     One law's version of an operation that every law offers (see `rai_sim.engine.law`).
 `for_words`, `for_type`
-    A helper for laws that give words of rewards, or for one class of named tuples; elsewhere a stand-in is compiled, which takes less time.
+    A helper for laws that give words of rewards, or for one class of named tuples; elsewhere a
+    stand-in is compiled, which takes less time.
 
-Numba's disk cache notices a change of the entry point's own file only; a changed helper in another file would go
-unnoticed (numba #1833). `driver` therefore puts a digest of all of the package's kernel sources into the function's
-qualified name, from which Numba makes the names of the cache files, and keeps them in a cache that checks what it
-loads (see `rai_sim.engine.kernel_cache`).
+Numba's disk cache notices a change of the entry point's own file only; a changed helper in another
+file would go unnoticed (numba #1833). `driver` therefore puts a digest of all of the package's
+kernel sources into the function's qualified name, from which Numba makes the names of the cache
+files, and keeps them in a cache that checks what it loads (see `rai_sim.engine.kernel_cache`).
 """
 
 from __future__ import annotations
@@ -36,31 +38,45 @@ try:
     from rai_sim.engine import linking
 
     _COMPILERS: tuple[type, type] = linking.PartCompiler, linking.WholeCompiler
-except (ImportError, AttributeError):  # a version of Numba that is built otherwise: compiling takes longer
+# a version of Numba that is built otherwise: compiling takes longer
+except (
+    ImportError,
+    AttributeError,
+):
     _COMPILERS = numba.core.compiler.Compiler, numba.core.compiler.Compiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: error_model="numpy": a division by zero gives inf, as the formulas want, instead of a branch a division.
-#: nogil: threads run blocks side by side. fastmath stays off: it deletes tests for NaN and infinity.
-#: _nrt: no reference counts, which took three quarters of LUCB's time; a kernel that allocates an array then does not compile, and none
-#: should: callers allocate.
+#: error_model="numpy": a division by zero gives inf, as the formulas want, instead of a branch a
+#: division. nogil: threads run blocks side by side. fastmath stays off: it deletes tests for NaN
+#: and infinity. _nrt: no reference counts, which took three quarters of LUCB's time; a kernel that
+#: allocates an array then does not compile, and none should: callers allocate.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 
 
-#: pipeline_class: entry points are optimised once, with all their helpers, see `rai_sim.engine.linking`.
+#: pipeline_class: entry points are optimised once, with all their helpers, see
+#: `rai_sim.engine.linking`.
 _ENTRY: dict[str, Any] = _OPTIONS | {"pipeline_class": _COMPILERS[1]}
-#: Of what only compiled code calls: no wrappers for Python and C, which took over a quarter of the time of compilation (measured).
-_INNER: dict[str, Any] = _OPTIONS | {"pipeline_class": _COMPILERS[0], "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+#: Of what only compiled code calls: no wrappers for Python and C, which took over a quarter of the
+#: time of compilation (measured).
+_INNER: dict[str, Any] = _OPTIONS | {
+    "pipeline_class": _COMPILERS[0],
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
 
 
 class _Inner(CPUDispatcher):  # type: ignore[misc]  # numba is untyped
-    """What stands in Python for a compiled function without a wrapper: a call would end the process."""
+    """What stands in Python for a compiled function without a wrapper: a call would end the
+    process."""
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         """Refuse."""
         name = self.py_func.__name__
-        raise TypeError(f"{name} is compiled into other compiled functions only; to call it from Python take `exposed` of it")
+        raise TypeError(
+            f"{name} is compiled into other compiled functions only; to call it from Python take "
+            "`exposed` of it"
+        )
 
 
 def _inner(function: F, **options: Any) -> F:
@@ -70,7 +86,8 @@ def _inner(function: F, **options: Any) -> F:
 
 
 def exposed(function: F) -> F:
-    """Return a helper compiled once more, as Python can call it: for tests, and for a look by hand."""
+    """Return a helper compiled once more, as Python can call it: for tests, and for a look by
+    hand."""
     return cast(F, numba.njit(**_ENTRY)(cast(Any, function).py_func))
 
 
@@ -82,7 +99,8 @@ def kernel(function: F) -> F:
 def inlined(function: F) -> F:
     """Compile a helper whose call must vanish.
 
-    That is the few lines in which a random word is made, and short functions of many arrays: passing an array by value is seven words.
+    That is the few lines in which a random word is made, and short functions of many arrays:
+    passing an array by value is seven words.
     """
     return _inner(function, forceinline=True)
 
@@ -94,10 +112,18 @@ def source_digest() -> str:
 
 
 def digest_of(package: Path) -> str:
-    """Return the SHA-256 of a package's kernel sources, those in subfolders included: their places and their bytes."""
+    """Return the SHA-256 of a package's kernel sources, those in subfolders included: their places
+    and their bytes."""
     digest = hashlib.sha256()
-    found = [path for folder in ("algorithms", "arms", "engine") for path in (package / folder).rglob("*.py")]
-    sources = {path.relative_to(package).as_posix(): path for path in (*found, package / "support" / "limits.py")}
+    found = [
+        path
+        for folder in ("algorithms", "arms", "engine")
+        for path in (package / folder).rglob("*.py")
+    ]
+    sources = {
+        path.relative_to(package).as_posix(): path
+        for path in (*found, package / "support" / "limits.py")
+    }
     for place, path in sorted(sources.items()):
         data = path.read_bytes()
         digest.update(f"{place}\n{len(data)}\n".encode())
@@ -106,7 +132,8 @@ def digest_of(package: Path) -> str:
 
 
 def driver(function: F) -> F:
-    """Compile an entry point and keep the machine code on disk, named by the digest of all kernel sources.
+    """Compile an entry point and keep the machine code on disk, named by the digest of all kernel
+    sources.
 
     Where there is no folder to keep it in, the function works without, after a warning.
     """
@@ -114,7 +141,8 @@ def driver(function: F) -> F:
     dispatcher = numba.njit(**_ENTRY)(function)
     try:
         dispatcher._cache = KernelCache(function)
-    except Exception as problem:  # no folder that may be written to, or a version of Numba whose cache is built otherwise
+    # no folder that may be written to, or a version of Numba whose cache is built otherwise
+    except Exception as problem:
         warn_once(
             "save",
             f"compiled kernels are not kept on disk ({problem}); every process compiles anew. "
@@ -124,10 +152,12 @@ def driver(function: F) -> F:
 
 
 def implements(operation: Callable[..., Any], law: type) -> Callable[[F], F]:
-    """Register the decorated function as `operation` for kernels that are given a `law` (a NamedTuple class).
+    """Register the decorated function as `operation` for kernels that are given a `law` (a
+    NamedTuple class).
 
-    Dispatch happens on the type of the first argument while compiling, so it costs nothing at run time, and unlike
-    functions passed as arguments it does not keep drivers off the disk cache (numba #6251, #6972).
+    Dispatch happens on the type of the first argument while compiling, so it costs nothing at run
+    time, and unlike functions passed as arguments it does not keep drivers off the disk cache
+    (numba #6251, #6972).
     """
 
     def register(function: F) -> F:
@@ -152,12 +182,14 @@ def gives_words(law: F) -> F:
 
 
 def for_words(stand_in: Callable[..., Any]) -> Callable[[F], F]:
-    """Compile the decorated helper where its first argument, or the field `law` of it, `gives_words`, and the stand-in elsewhere."""
+    """Compile the decorated helper where its first argument, or the field `law` of it,
+    `gives_words`, and the stand-in elsewhere."""
     return _where(_WITH_WORDS.__contains__, stand_in)
 
 
 def for_type(wanted: type, stand_in: Callable[..., Any]) -> Callable[[F], F]:
-    """Compile the decorated helper where its first argument is of a class of named tuples, the stand-in where it is of another."""
+    """Compile the decorated helper where its first argument is of a class of named tuples, the
+    stand-in where it is of another."""
     return _where(lambda given: given is wanted, stand_in)
 
 

@@ -1,10 +1,13 @@
-"""Compiled kernels on disk: a file for every kernel and signature, whose checksum holds before anything in it is believed.
+"""Compiled kernels on disk: a file for every kernel and signature, whose checksum holds before
+anything in it is believed.
 
-Numba's own cache takes what it finds: a torn index or machine code (power cut, full disk) ends every later run with an exception of the
-unpickler, flipped bits are executed, and two processes that save at once may leave an index that gives one signature the code of another.
-Here there is no index. A file is found by a digest of what its machine code depends on, says so in words of its own, and is written
-atomically; bytes that do not match the checksum are neither unpickled nor run. Whatever goes wrong while loading or saving, the kernel
-is compiled, one warning a process says what is wrong and what to do, and the file is written anew.
+Numba's own cache takes what it finds: a torn index or machine code (power cut, full disk) ends
+every later run with an exception of the unpickler, flipped bits are executed, and two processes
+that save at once may leave an index that gives one signature the code of another. Here there is no
+index. A file is found by a digest of what its machine code depends on, says so in words of its own,
+and is written atomically; bytes that do not match the checksum are neither unpickled nor run.
+Whatever goes wrong while loading or saving, the kernel is compiled, one warning a process says what
+is wrong and what to do, and the file is written anew.
 """
 
 from __future__ import annotations
@@ -40,14 +43,16 @@ class Damaged(ValueError):
 
 
 def warn_once(about: str, sentence: str) -> None:
-    """Warn of a trouble, "load" or "save", unless this process has warned of such a one: every kernel would have the same."""
+    """Warn of a trouble, "load" or "save", unless this process has warned of such a one: every
+    kernel would have the same."""
     if about not in _warned:
         _warned.add(about)
         warnings.warn(sentence, RuntimeWarning, stacklevel=3)
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]  # numba is untyped
-    """A function's machine code on disk, in place of Numba's cache: `dispatcher._cache = KernelCache(dispatcher.py_func)`.
+    """A function's machine code on disk, in place of Numba's cache: `dispatcher._cache =
+    KernelCache(dispatcher.py_func)`.
 
     Parameters
     ----------
@@ -63,10 +68,13 @@ class KernelCache(FunctionCache):  # type: ignore[misc]  # numba is untyped
     def __init__(self, function: Callable[..., Any]) -> None:
         """Find the folder."""
         super().__init__(function)
-        self._cache_file = KernelFiles(Path(self.cache_path), self._impl.filename_base, self._impl.locator.get_source_stamp())
+        self._cache_file = KernelFiles(
+            Path(self.cache_path), self._impl.filename_base, self._impl.locator.get_source_stamp()
+        )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled function for a signature, or None, also where what is on disk cannot be used."""
+        """Return the compiled function for a signature, or None, also where what is on disk cannot
+        be used."""
         try:
             return super().load_overload(sig, target_context)
         except MemoryError:
@@ -74,8 +82,10 @@ class KernelCache(FunctionCache):  # type: ignore[misc]  # numba is untyped
         except Exception as error:
             warn_once(
                 "load",
-                f"a compiled kernel in {self.cache_path} cannot be used ({_in_words(error)}); it is compiled again and written anew. "
-                "If this is said again and again, delete that folder or set NUMBA_CACHE_DIR to another one.",
+                f"a compiled kernel in {self.cache_path} cannot be used ({_in_words(error)}); it "
+                "is compiled again and written anew. "
+                "If this is said again and again, delete that folder or set NUMBA_CACHE_DIR to "
+                "another one.",
             )
             return None
 
@@ -88,13 +98,16 @@ class KernelCache(FunctionCache):  # type: ignore[misc]  # numba is untyped
         except Exception as error:
             warn_once(
                 "save",
-                f"compiled kernels are not kept in {self.cache_path} ({_in_words(error)}); every process compiles anew. "
-                "Free space or change permissions there, or set NUMBA_CACHE_DIR to a writable folder.",
+                f"compiled kernels are not kept in {self.cache_path} ({_in_words(error)}); every "
+                "process compiles anew. "
+                "Free space or change permissions there, or set NUMBA_CACHE_DIR to a writable "
+                "folder.",
             )
 
 
 class KernelFiles:
-    """The files of one function in a folder: what Numba's `Cache` asks of an index and its data files.
+    """The files of one function in a folder: what Numba's `Cache` asks of an index and its data
+    files.
 
     Parameters
     ----------
@@ -112,10 +125,14 @@ class KernelFiles:
 
     def path(self, key: Any) -> Path:
         """Return the file of a key (signature, processor, hashes of the function)."""
-        return self._folder / f"{self._base}.{hashlib.sha256(repr(self._place(key)).encode()).hexdigest()[:24]}.nbc"
+        return (
+            self._folder
+            / f"{self._base}.{hashlib.sha256(repr(self._place(key)).encode()).hexdigest()[:24]}.nbc"
+        )
 
     def load(self, key: Any) -> Any:
-        """Return what was saved for a key; None if there is nothing, or something of another state of the sources.
+        """Return what was saved for a key; None if there is nothing, or something of another state
+        of the sources.
 
         Raises
         ------
@@ -153,10 +170,18 @@ class KernelFiles:
                 (self._folder / name).unlink(missing_ok=True)
 
     def _place(self, key: Any) -> tuple[object, ...]:
-        """Return what may differ between files of equal right: each has its own place, and none drives another out."""
+        """Return what may differ between files of equal right: each has its own place, and none
+        drives another out."""
         signature, processor, _ = key
         settings = tuple(getattr(config, name, None) for name in _SETTINGS)
-        return str(signature), tuple(_classes(signature)), processor, numba.__version__, llvmlite.__version__, settings
+        return (
+            str(signature),
+            tuple(_classes(signature)),
+            processor,
+            numba.__version__,
+            llvmlite.__version__,
+            settings,
+        )
 
     def _words(self, key: Any) -> bytes:
         """Return all that the machine code depends on."""
@@ -164,12 +189,14 @@ class KernelFiles:
 
 
 def _in_the_way(path: Path) -> bool:
-    """Return whether a name is taken by something that can hold no kernel: a folder, a pipe, a link to nowhere."""
+    """Return whether a name is taken by something that can hold no kernel: a folder, a pipe, a link
+    to nowhere."""
     return os.path.lexists(path) and not path.is_file()
 
 
 def _classes(signature: Any) -> Iterator[tuple[object, ...]]:
-    """Yield module, name and fields of the NamedTuples in a signature, of which Numba's words give the bare name."""
+    """Yield module, name and fields of the NamedTuples in a signature, of which Numba's words give
+    the bare name."""
     for one in signature if isinstance(signature, tuple) else getattr(signature, "args", ()):
         if isinstance(one, types.BaseNamedTuple):
             cls = one.instance_class
@@ -181,7 +208,10 @@ def _classes(signature: Any) -> Iterator[tuple[object, ...]]:
 def _checked(data: bytes, path: Path) -> tuple[bytes, memoryview]:
     """Return the words and the pickle of a file whose checksum holds."""
     if not data.startswith(_MAGIC):
-        raise Damaged(f"{path.name} is no kernel's file, {'it is empty' if not data else 'or its beginning is damaged'}")
+        raise Damaged(
+            f"{path.name} is no kernel's file, "
+            f"{'it is empty' if not data else 'or its beginning is damaged'}"
+        )
     rest = memoryview(data)[len(_MAGIC) + _DIGEST :]
     if hashlib.sha256(rest).digest() != data[len(_MAGIC) : len(_MAGIC) + _DIGEST]:
         raise Damaged(f"{path.name} is torn or was changed: its checksum does not hold")
@@ -192,4 +222,6 @@ def _checked(data: bytes, path: Path) -> tuple[bytes, memoryview]:
 def _in_words(error: Exception) -> str:
     """Return an exception as a clause; those of the unpickler do not say what they are."""
     words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return str(words) if isinstance(error, (OSError, Damaged)) else f"{type(error).__name__}: {words}"
+    return (
+        str(words) if isinstance(error, (OSError, Damaged)) else f"{type(error).__name__}: {words}"
+    )

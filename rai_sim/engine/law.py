@@ -1,14 +1,16 @@
 """What a reward law offers to kernels.
 
-A law is a NamedTuple of arrays. It offers the operations below; each law's file in `rai_sim.arms` implements them with
-`rai_sim.engine.jit.implements`, and compiled code picks the version by the law's type. `arm` is the caller's arm index,
-`total` the sum of the arm's first `pulls` rewards in the law's own units (see `Law units` below), and every function
-gives back the random state after its draws.
+A law is a NamedTuple of arrays. It offers the operations below; each law's file in `rai_sim.arms`
+implements them with `rai_sim.engine.jit.implements`, and compiled code picks the version by the
+law's type. `arm` is the caller's arm index, `total` the sum of the arm's first `pulls` rewards in
+the law's own units (see `Law units` below), and every function gives back the random state after
+its draws.
 
-Law units. A kernel compares sums with thresholds, and sums of integers are exact. So a law may measure rewards in steps
-of `unit` from `origin`: reward = origin + unit * (what the kernel sees). The comparisons a kernel makes are between
-sums of equally many pulls, or between means, both of which the shift leaves alone; thresholds are divided by `unit`. A
-law without such a lattice has origin 0, unit 1.
+Law units. A kernel compares sums with thresholds, and sums of integers are exact. So a law may
+measure rewards in steps of `unit` from `origin`: reward = origin + unit * (what the kernel sees).
+The comparisons a kernel makes are between sums of equally many pulls, or between means, both of
+which the shift leaves alone; thresholds are divided by `unit`. A law without such a lattice has
+origin 0, unit 1.
 """
 
 from __future__ import annotations
@@ -21,8 +23,10 @@ from rai_sim.engine.streams import State
 
 
 def _no_python_version(operation: str, law: Any) -> NoReturn:
-    raise TypeError(f"{operation} was given {type(law).__name__}, which no compiled reward law stands for; "
-                    "call it from a kernel, with the tuple that arms.kernel_law() returns")
+    raise TypeError(
+        f"{operation} was given {type(law).__name__}, which no compiled reward law stands for; "
+        "call it from a kernel, with the tuple that arms.kernel_law() returns"
+    )
 
 
 def one_pull(law: Any, arm: int, total: float, pulls: int, state: State) -> tuple[float, State]:
@@ -30,18 +34,22 @@ def one_pull(law: Any, arm: int, total: float, pulls: int, state: State) -> tupl
     _no_python_version("one_pull", law)
 
 
-def more_pulls(law: Any, arm: int, total: float, pulls: int, k: int, state: State) -> tuple[float, State]:
+def more_pulls(
+    law: Any, arm: int, total: float, pulls: int, k: int, state: State
+) -> tuple[float, State]:
     """Return the sum after k >= 1 more pulls, drawn at once."""
     _no_python_version("more_pulls", law)
 
 
 def pulls_available(law: Any) -> int:
-    """Return how many pulls of each arm the law can give; a huge number unless it replays a recording."""
+    """Return how many pulls of each arm the law can give; a huge number unless it replays a
+    recording."""
     _no_python_version("pulls_available", law)
 
 
 def spread(law: Any) -> float:
-    """Return the length, in law units, of the interval that holds every reward; infinite if there is none."""
+    """Return the length, in law units, of the interval that holds every reward; infinite if there
+    is none."""
     _no_python_version("spread", law)
 
 
@@ -56,22 +64,26 @@ def unit(law: Any) -> float:
 
 
 def proxy(law: Any) -> float:
-    """Return a variance proxy, in squared law units, of which every arm's reward is sub-Gaussian; infinite if none is known."""
+    """Return a variance proxy, in squared law units, of which every arm's reward is sub-Gaussian;
+    infinite if none is known."""
     _no_python_version("proxy", law)
 
 
 def handy(law: Any, k: int) -> int:
-    """Return a number of pulls from 1 to k, k >= 1, not much below k, that `more_pulls` draws faster than k; k itself if there is none."""
+    """Return a number of pulls from 1 to k, k >= 1, not much below k, that `more_pulls` draws
+    faster than k; k itself if there is none."""
     _no_python_version("handy", law)
 
 
 def has_words(law: Any) -> bool:
-    """Return whether `word` gives 64 pulls at once; only laws declared by `rai_sim.engine.jit.gives_words` may say so."""
+    """Return whether `word` gives 64 pulls at once; only laws declared by
+    `rai_sim.engine.jit.gives_words` may say so."""
     _no_python_version("has_words", law)
 
 
 def word(law: Any, arm: int, pulls: int, state: State) -> tuple[np.uint64, State]:
-    """Return 64 pulls of rewards 0 or 1 as bits, the first pull lowest; only for laws of unit 1 with `has_words`.
+    """Return 64 pulls of rewards 0 or 1 as bits, the first pull lowest; only for laws of unit 1
+    with `has_words`.
 
     Pulls beyond those available may be asked for, never used.
     """

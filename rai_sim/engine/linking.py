@@ -1,13 +1,17 @@
-"""How compiled functions are put together: helpers stay as they were lowered, and the entry point that they end in is optimised once.
+"""How compiled functions are put together: helpers stay as they were lowered, and the entry point
+that they end in is optimised once.
 
-By itself Numba optimises each function together with all that it calls and makes machine code of it, before the next one takes it in and
-optimises it again: of LUCB's 83 seconds of compiling that was 33, of which 9 are left. Kernels' helpers are called by kernels alone, so
-what was made of them on the way was thrown away. The code that runs gives the same numbers, as fast.
+By itself Numba optimises each function together with all that it calls and makes machine code of
+it, before the next one takes it in and optimises it again: of LUCB's 83 seconds of compiling that
+was 33, of which 9 are left. Kernels' helpers are called by kernels alone, so what was made of them
+on the way was thrown away. The code that runs gives the same numbers, as fast.
 
-Built on what Numba offers for compilers of one's own (`pipeline_class`, passes) and on its code libraries, which it does not promise to
-keep: where they are missing, `rai_sim.engine.jit` does without.
+Built on what Numba offers for compilers of one's own (`pipeline_class`, passes) and on its code
+libraries, which it does not promise to keep: where they are missing, `rai_sim.engine.jit` does
+without.
 
-A library, in Numba's sense, is what was compiled of one function, and a list of the libraries of those that it calls.
+A library, in Numba's sense, is what was compiled of one function, and a list of the libraries of
+those that it calls.
 """
 
 from __future__ import annotations
@@ -36,7 +40,8 @@ class _Part(JITCodeLibrary):  # type: ignore[misc]
         return super()._get_module_for_linking()
 
     def _get_module_for_linking(self) -> Any:
-        """Return the code with all that it calls: for functions that are compiled as Numba does it, such as a user's own."""
+        """Return the code with all that it calls: for functions that are compiled as Numba does it,
+        such as a user's own."""
         together = self.alone().clone()
         for callee in _callers_first(self):
             together.link_in(_code_of(callee), preserve=True)
@@ -60,7 +65,8 @@ def _code_of(library: Any) -> Any:
 
 
 def _callers_first(start: Any) -> list[Any]:
-    """Return all libraries that one needs, each before those that it calls itself: of a module LLVM takes in what is called already."""
+    """Return all libraries that one needs, each before those that it calls itself: of a module LLVM
+    takes in what is called already."""
     done: dict[Any, None] = {}
 
     def visit(library: Any) -> None:
@@ -89,7 +95,9 @@ class _LowerPart(NativeLowering):  # type: ignore[misc]
         result, described = state["cr"], state["cr"].fndesc
         # What Numba knows the function by; there is no code behind it, and `_Inner` refuses calls.
         name = described.qualname.split(".")[-1]
-        handle = _dynfunc.make_function(described.lookup_module(), name, "", 0, result.env, (state.library,))
+        handle = _dynfunc.make_function(
+            described.lookup_module(), name, "", 0, result.env, (state.library,)
+        )
         state.targetctx.insert_user_function(handle, described, [state.library])
         state["cr"] = result._replace(cfunc=handle)
         return True
@@ -117,7 +125,10 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
         """Return the one pipeline."""
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
         assert any(one is NativeLowering for one, _ in manager.passes)
-        manager.passes = [(self._lowering if one is NativeLowering else one, words) for one, words in manager.passes]
+        manager.passes = [
+            (self._lowering if one is NativeLowering else one, words)
+            for one, words in manager.passes
+        ]
         manager._finalized = False
         manager.finalize()
         return [manager]

@@ -1,4 +1,5 @@
-"""The clusters' bookkeeping of one replication: open sizes, outputs, removals and merges (steps 3 and 4 of the round-robin loop)."""
+"""The clusters' bookkeeping of one replication: open sizes, outputs, removals and merges (steps 3
+and 4 of the round-robin loop)."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ class Partition(NamedTuple):
     required: NDArray[np.int64]  # (m,) r_i
     offset: NDArray[np.int64]  # (m,) where O_i begins among the outputs
     outputs: NDArray[np.int32]  # (sum of r,) the caller's arm indices, cluster after cluster
-    # (2, N) round in which each arm was settled, 0 while active; then the cluster i it joined, -1 - i where i had all it was asked for
+    # (2, N) round in which each arm was settled, 0 while active; then the cluster i it joined, -1 -
+    # i where i had all it was asked for
     settled: NDArray[np.int64]
 
 
@@ -27,9 +29,13 @@ def new_partition(setting: Setting) -> Partition:
     """Allocate a block's partition."""
     N, m = setting.cluster_of.size, setting.sizes.size
     return Partition(
-        np.empty(m, np.int64), np.empty(m, np.int64), setting.required, np.empty(m, np.int64),
-        np.empty(int(setting.required.sum()), np.int32), np.empty((2, N), np.int64),
-    )  # fmt: skip
+        np.empty(m, np.int64),
+        np.empty(m, np.int64),
+        setting.required,
+        np.empty(m, np.int64),
+        np.empty(int(setting.required.sum()), np.int32),
+        np.empty((2, N), np.int64),
+    )
 
 
 @inlined
@@ -50,7 +56,8 @@ def open_partition(part: Partition, sizes: NDArray[np.int64]) -> int:
 
 @inlined
 def settle_arm(part: Partition, cluster: int, arm: int, round_: int) -> int:
-    """Take an arm out of a cluster, into its output if there is room; return how many missing outputs that supplies (0 or 1)."""
+    """Take an arm out of a cluster, into its output if there is room; return how many missing
+    outputs that supplies (0 or 1)."""
     part.settled[0, arm] = round_
     part.open_sizes[cluster] -= 1
     if part.found[cluster] == part.required[cluster]:
@@ -84,13 +91,25 @@ def all_correct(part: Partition, cluster_of: NDArray[np.int64]) -> bool:
 
 
 @inlined
-def record_outcome(block: Block, b: int, part: Partition, cluster_of: NDArray[np.int64], finished: bool, R: int, pulls: int) -> None:
+def record_outcome(
+    block: Block,
+    b: int,
+    part: Partition,
+    cluster_of: NDArray[np.int64],
+    finished: bool,
+    R: int,
+    pulls: int,
+) -> None:
     """Write a replication's results into row b."""
     block.pulls[b], block.rounds[b], block.finished[b] = pulls, R, finished
     if finished:
-        for j in range(part.outputs.size):  # loops: slice assignments would compile shape checks and their messages
+        # loops: slice assignments would compile shape checks and their messages
+        for j in range(part.outputs.size):
             block.representatives[b, j] = part.outputs[j]
         block.correct[b] = all_correct(part, cluster_of)
     if block.settled.shape[0] > 0:
         for arm in range(part.settled.shape[1]):
-            block.settled[b, 0, arm], block.settled[b, 1, arm] = part.settled[0, arm], part.settled[1, arm]
+            block.settled[b, 0, arm], block.settled[b, 1, arm] = (
+                part.settled[0, arm],
+                part.settled[1, arm],
+            )

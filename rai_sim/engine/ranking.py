@@ -1,8 +1,9 @@
 """Rankings of the active arms, and the partition they are cut into.
 
-`order[x]` is the arm at rank x (0 is best) and `total[x]` its key, a sum or a mean; both have room for N and use the first n entries.
-Arms here are the replication's own labels 0..N-1: positions in its random opening permutation. Ties in the key go to the smaller
-label. So a ranking is a function of the keys alone, whatever rankings went before, and the true order never breaks a tie.
+`order[x]` is the arm at rank x (0 is best) and `total[x]` its key, a sum or a mean; both have room
+for N and use the first n entries. Arms here are the replication's own labels 0..N-1: positions in
+its random opening permutation. Ties in the key go to the smaller label. So a ranking is a function
+of the keys alone, whatever rankings went before, and the true order never breaks a tie.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 
 from rai_sim.engine.jit import kernel
 
-#: Moves an arm that the insertion sort may spend before the merge sort takes over; between two looks few arms change places.
+#: Moves an arm that the insertion sort may spend before the merge sort takes over; between two
+#: looks few arms change places.
 _PATIENCE = 16
 
 
@@ -23,8 +25,13 @@ def ranks_before(key: float, arm: int, other_key: float, other: int) -> bool:
 
 
 @kernel
-def repair(order: NDArray[np.int64], total: NDArray[np.float64], n: int, spare_order: NDArray[np.int64],
-           spare_total: NDArray[np.float64]) -> None:  # fmt: skip
+def repair(
+    order: NDArray[np.int64],
+    total: NDArray[np.float64],
+    n: int,
+    spare_order: NDArray[np.int64],
+    spare_total: NDArray[np.float64],
+) -> None:
     """Sort a nearly sorted ranking in place."""
     moves_left = _PATIENCE * n
     for x in range(1, n):
@@ -41,8 +48,13 @@ def repair(order: NDArray[np.int64], total: NDArray[np.float64], n: int, spare_o
 
 
 @kernel
-def merge_sort(order: NDArray[np.int64], total: NDArray[np.float64], n: int, spare_order: NDArray[np.int64],
-               spare_total: NDArray[np.float64]) -> None:  # fmt: skip
+def merge_sort(
+    order: NDArray[np.int64],
+    total: NDArray[np.float64],
+    n: int,
+    spare_order: NDArray[np.int64],
+    spare_total: NDArray[np.float64],
+) -> None:
     """Sort a ranking in place, O(n log n) whatever its state."""
     run = 1
     while run < n:
@@ -51,7 +63,8 @@ def merge_sort(order: NDArray[np.int64], total: NDArray[np.float64], n: int, spa
             left, right = start, middle
             for x in range(start, stop):
                 take_left = left < middle and (
-                    right >= stop or ranks_before(total[left], order[left], total[right], order[right])
+                    right >= stop
+                    or ranks_before(total[left], order[left], total[right], order[right])
                 )
                 source = left if take_left else right
                 spare_total[x], spare_order[x] = total[source], order[source]

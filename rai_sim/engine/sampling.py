@@ -1,15 +1,19 @@
-"""Exact samplers of sums: normal, binomial and its 64-lane word form, and hypergeometric (a sum given a later sum).
+"""Exact samplers of sums: normal, binomial and its 64-lane word form, and hypergeometric (a sum
+given a later sum).
 
-Exact means: up to the rounding of doubles and the 2^-53 grain of uniforms; no normal approximation anywhere. Sources:
+Exact means: up to the rounding of doubles and the 2^-53 grain of uniforms; no normal approximation
+anywhere. Sources:
 
 normal          ziggurat with 256 layers: Marsaglia and Tsang (2000) in the form of Doornik (2005)
-binomial        sequential inversion below a mean of 10; then transformed rejection BTRS of Hormann (1993); from a variance of 72 on
+binomial        sequential inversion below a mean of 10; then transformed rejection BTRS of Hormann
+                (1993); from a variance of 72 on
                 rejection from the normal density, with exponential tails
 bernoulli_word  64 lanes decided at once by comparing random bytes with the binary expansion of p
 hypergeometric  ratio of uniforms HRUA of Stadlober (1989)
 
-Acceptance tests use log probabilities in Loader's saddle-point form (2000), whose terms are small numbers, so that they stay
-accurate where log-gamma differences would have lost all digits (k = 10^14 and more).
+Acceptance tests use log probabilities in Loader's saddle-point form (2000), whose terms are small
+numbers, so that they stay accurate where log-gamma differences would have lost all digits (k =
+10^14 and more).
 """
 
 from __future__ import annotations
@@ -33,8 +37,9 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _TO_UNIT = 2.0**-53
 _ZIGGURAT_TAIL = 3.6541528853610088
 _ZIGGURAT_AREA = 0.00492867323399
-#: From this variance on binomials are drawn from the normal density; its edge in standard deviations; the share of tries beyond it, and
-#: the area under each tail's density, over that of exp(B), in standard deviations.
+#: From this variance on binomials are drawn from the normal density; its edge in standard
+#: deviations; the share of tries beyond it, and the area under each tail's density, over that of
+#: exp(B), in standard deviations.
 _NEARLY_NORMAL = 72.0
 _EDGE = 3.0
 _TAILS = 1.0 / 160.0
@@ -54,8 +59,11 @@ def _ziggurat_edges() -> NDArray[np.float64]:
 
 _EDGES = _ziggurat_edges()
 _HEIGHTS = np.exp(-0.5 * _EDGES**2)
-#: log(n!) minus Stirling's formula, n = 0..15 (Loader 2000); from 16 on a series is exact to a double.
-_STIRLING = np.array([0.0] + [math.lgamma(n + 1) - (n + 0.5) * math.log(n) + n - _HALF_LOG_2PI for n in range(1, 16)])
+#: log(n!) minus Stirling's formula, n = 0..15 (Loader 2000); from 16 on a series is exact to a
+#: double.
+_STIRLING = np.array(
+    [0.0] + [math.lgamma(n + 1) - (n + 0.5) * math.log(n) + n - _HALF_LOG_2PI for n in range(1, 16)]
+)
 
 
 @inlined
@@ -71,7 +79,8 @@ def normal(state: State) -> tuple[float, State]:
 
 @kernel
 def _normal_undecided(x: float, layer: np.uint64, state: State) -> tuple[float, State]:
-    """Decide about a try outside a layer's inner rectangle, and make others until one is accepted; return its absolute value."""
+    """Decide about a try outside a layer's inner rectangle, and make others until one is accepted;
+    return its absolute value."""
     while True:
         if x < _EDGES[layer + _1]:
             return x, state
@@ -118,8 +127,8 @@ def lanes(first: int, count: int) -> np.uint64:
 def bernoulli_word(expansion: np.uint64, state: State) -> tuple[np.uint64, State]:
     """Return 64 independent Bernoulli(p) bits, p = expansion / 2^64.
 
-    Lane by lane a uniform's first eight binary digits are compared with p's. In one lane of 256 they agree, and the digits that follow
-    decide.
+    Lane by lane a uniform's first eight binary digits are compared with p's. In one lane of 256
+    they agree, and the digits that follow decide.
     """
     ones, ties = compare_random_bytes(state[4], expansion >> _56)
     while ties != _0:
@@ -153,7 +162,8 @@ def _binomial_inversion(k: int, p: float, state: State) -> tuple[int, State]:
     while True:
         u, state = uniform(state)
         mass, x = at_zero, 0
-        # Beyond 110 the mass is below 1e-70: only rounding of the distribution function leads there.
+        # Beyond 110 the mass is below 1e-70: only rounding of the distribution function leads
+        # there.
         while u >= mass and x < 110:
             u -= mass
             x += 1
@@ -164,7 +174,8 @@ def _binomial_inversion(k: int, p: float, state: State) -> tuple[int, State]:
 
 @kernel
 def _binomial_rejection(k: int, p: float, state: State) -> tuple[int, State]:
-    """BTRS; k p >= 10, p <= 1/2. In seven of eight tries the squeeze accepts without a logarithm."""
+    """BTRS; k p >= 10, p <= 1/2. In seven of eight tries the squeeze accepts without a
+    logarithm."""
     sd = math.sqrt(k * p * (1.0 - p))
     b = 1.15 + 2.53 * sd
     a = -0.0873 + 0.0248 * b + 0.01 * p
@@ -189,12 +200,14 @@ def _binomial_rejection(k: int, p: float, state: State) -> tuple[int, State]:
 def _binomial_normal(k: int, p: float, state: State) -> tuple[int, State]:
     """Rejection from a skewed normal density; k p (1 - p) >= 72, p <= 1/2.
 
-    Let s be the standard deviation and f the probabilities times s sqrt(2 pi), each spread over a cell of length 1. A normal z stands for
-    the point k p + s (z + g (z^2 - 1)), g = (1 - 2 p) / (6 s), whose law has the binomial's skewness (Cornish and Fisher), so that f
-    exp(z^2/2) (1 + 2 g z), which has to be bounded, is 1 up to terms in 1/s^2 and up to the difference between a cell's middle and its
-    outer end, 1/2 z/s. For |z| <= 3 (`_EDGE`) it is at most exp(B) with B = 1.5/s + 2/s^2; the tests find less than 1.5/s + 0.7/s^2
-    wherever they look. Beyond the edges probabilities fall at least as fast as at the edge, f being log-concave, and exponential tails lie
-    above them (`_tail`); one try in 160 (`_TAILS`) is made there, which suffices for that.
+    Let s be the standard deviation and f the probabilities times s sqrt(2 pi), each spread over a
+    cell of length 1. A normal z stands for the point k p + s (z + g (z^2 - 1)), g = (1 - 2 p) / (6
+    s), whose law has the binomial's skewness (Cornish and Fisher), so that f exp(z^2/2) (1 + 2 g
+    z), which has to be bounded, is 1 up to terms in 1/s^2 and up to the difference between a cell's
+    middle and its outer end, 1/2 z/s. For |z| <= 3 (`_EDGE`) it is at most exp(B) with B = 1.5/s +
+    2/s^2; the tests find less than 1.5/s + 0.7/s^2 wherever they look. Beyond the edges
+    probabilities fall at least as fast as at the edge, f being log-concave, and exponential tails
+    lie above them (`_tail`); one try in 160 (`_TAILS`) is made there, which suffices for that.
 
     Most tries are decided by the bounds of `_log_height`.
     """
@@ -208,12 +221,15 @@ def _binomial_normal(k: int, p: float, state: State) -> tuple[int, State]:
 
 @inlined
 def _log_height(k: int, p: float, z: float) -> tuple[float, float, float]:
-    """Return z's place, a lower bound of log(f exp(z^2/2 - B) (1 + 2 g z)) there, |z| <= 3, and how far above it the truth may be.
+    """Return z's place, a lower bound of log(f exp(z^2/2 - B) (1 + 2 g z)) there, |z| <= 3, and how
+    far above it the truth may be.
 
-    By Stirling's formula log f = -a h(d/a) - b h(-d/b) - log(x/a (k - x)/b)/2 - (1/x + 1/(k - x) - 1/k)/12 and less than 0.02/s^4, where d
-    is the distance of x from the mean a = k p, b = k - a, and h(z) = (1 + z) log(1 + z) - z = z^2/2 - z^3/6 + z^4/12 - ..; |d| <= 0.4 a. Of
-    each part the terms up to 1/s^2 are taken; with d in units of s from here on, the next ones of h are at most 0.08 |d|^5 / s^3, those of
-    the second part 0.52 |d|^3 / s^3, of the third 0.28 |d| / s^3, and of log(1 + 2 g z) 0.4 |2 g z|^3.
+    By Stirling's formula log f = -a h(d/a) - b h(-d/b) - log(x/a (k - x)/b)/2 - (1/x + 1/(k - x) -
+    1/k)/12 and less than 0.02/s^4, where d is the distance of x from the mean a = k p, b = k - a,
+    and h(z) = (1 + z) log(1 + z) - z = z^2/2 - z^3/6 + z^4/12 - ..; |d| <= 0.4 a. Of each part the
+    terms up to 1/s^2 are taken; with d in units of s from here on, the next ones of h are at most
+    0.08 |d|^5 / s^3, those of the second part 0.52 |d|^3 / s^3, of the third 0.28 |d| / s^3, and of
+    log(1 + 2 g z) 0.4 |2 g z|^3.
     """
     q = 1.0 - p
     pq, mean = p * q, k * p
@@ -225,8 +241,18 @@ def _log_height(k: int, p: float, z: float) -> tuple[float, float, float]:
     d = (x - mean) * each
     d2, v, size = d * d, (1.0 / 3.0) * tilt * z, abs(d)
     second = d2 * (0.5 * pq - (1.0 / 12.0 - 0.25 * pq) * d2) - (1.0 / 12.0) * (1.0 - pq) - 2.0
-    middle = 0.5 * (z * z - d2) + tilt * d * ((1.0 / 6.0) * d2 - 0.5) + 0.25 * tilt * tilt * d2 + v - 0.5 * v * v
-    error = inverse * each * (size * (d2 * (0.08 * d2 + 0.55) + 0.3) + 0.3) + 0.4 * abs(v) * v * v + 1e-9
+    middle = (
+        0.5 * (z * z - d2)
+        + tilt * d * ((1.0 / 6.0) * d2 - 0.5)
+        + 0.25 * tilt * tilt * d2
+        + v
+        - 0.5 * v * v
+    )
+    error = (
+        inverse * each * (size * (d2 * (0.08 * d2 + 0.55) + 0.3) + 0.3)
+        + 0.4 * abs(v) * v * v
+        + 1e-9
+    )
     return x, middle - 1.5 * each + inverse * second - error, 2.0 * error
 
 
@@ -243,7 +269,10 @@ def _binomial_undecided(k: int, p: float, u: float, z: float, state: State) -> t
             level = (u - _TAILS) * (1.0 / (1.0 - _TAILS))
             least = math.exp(lower)
             # exp(w) <= 1 + 1.2 w for w <= 0.3, and the widest band is narrower
-            if level <= least or (level < least * (1.0 + 1.2 * width) and math.log(level) <= _exact_log_height(x, np.float64(k), p, z)):
+            if level <= least or (
+                level < least * (1.0 + 1.2 * width)
+                and math.log(level) <= _exact_log_height(x, np.float64(k), p, z)
+            ):
                 return int(x), state
         u, state = uniform(state)
         z, state = normal(state)
@@ -259,12 +288,18 @@ def _log_envelope(sd: float) -> float:
 def _exact_log_height(x: float, k: float, p: float, z: float) -> float:
     """Return what `_log_height` bounds."""
     sd = math.sqrt(k * (p * (1.0 - p)))
-    return scaled_log_binomial(x, k, p) + 0.5 * z * z + math.log1p((1.0 - 2.0 * p) / (3.0 * sd) * z) - _log_envelope(sd)
+    return (
+        scaled_log_binomial(x, k, p)
+        + 0.5 * z * z
+        + math.log1p((1.0 - 2.0 * p) / (3.0 * sd) * z)
+        - _log_envelope(sd)
+    )
 
 
 @kernel
 def _tail(k: float, p: float, state: State) -> tuple[float, bool, State]:
-    """Try a place beyond the edge, on either side, from an exponential density; return it and whether it is accepted."""
+    """Try a place beyond the edge, on either side, from an exponential density; return it and
+    whether it is accepted."""
     u, state = uniform(state)
     v, state = uniform(state)
     w, state = uniform(state)
@@ -279,12 +314,18 @@ def _tail(k: float, p: float, state: State) -> tuple[float, bool, State]:
 
 @kernel
 def tail_envelope(k: float, p: float, side: float) -> tuple[float, float, float]:
-    """Return where the right (side 1) or left (-1) tail begins, from the mean; the rate at which its density falls; its log at the edge."""
+    """Return where the right (side 1) or left (-1) tail begins, from the mean; the rate at which
+    its density falls; its log at the edge."""
     mean, sd = k * p, math.sqrt(k * (p * (1.0 - p)))
     far = sd * _EDGE + side * (1.0 - 2.0 * p) * ((_EDGE * _EDGE - 1.0) / 6.0)
-    edge = np.floor(mean + side * far + 0.5)  # the rate is that from the edge's own cell to the next one out
+    # the rate is that from the edge's own cell to the next one out
+    edge = np.floor(mean + side * far + 0.5)
     odds = p / (1.0 - p)
-    rate = -math.log((k - edge) / (edge + 1.0) * odds) if side > 0.0 else -math.log(edge / (k - edge + 1.0) / odds)
+    rate = (
+        -math.log((k - edge) / (edge + 1.0) * odds)
+        if side > 0.0
+        else -math.log(edge / (k - edge + 1.0) / odds)
+    )
     return far, rate, math.log(rate * sd * _TAIL_AREA) + _log_envelope(sd)
 
 
@@ -311,12 +352,13 @@ def _below_pmf_ratio(v: float, x: float, k: float, p: float) -> bool:
 def _rough_height(d: float, e: float, a: float, b: float) -> tuple[float, float]:
     """Return an approximation to _smooth_part(x) - _smooth_part(mode) and a bound of its error.
 
-    d and e are the distances of x and the mode from the mean a = k p, b = k - a >= a >= 10. With h(z) = (1 + z) log(1 +
-    z) - z = z^2/2 - z^3/6 + z^4/12 - .., the deviances of x are a h(d/a) + b h(-d/b). For |z| <= 1/4 the terms after
-    the cube add up to something between 0 and z^4/12 (1 + |z|), so to at most 5/48 z^4. For the mode, |e| <= 1, all
-    terms after the square are within |e|^3 / (5 a^2). Stirling's errors lie between 1/(12 n + 1) and 1/(12 n), so those
-    of x and the mode differ by at most |x - mode| / (12 m^2) + 1 / (144 m^2), m the least of them, likewise on the
-    other side, where the numbers are larger except that k - x >= 3/4 b.
+    d and e are the distances of x and the mode from the mean a = k p, b = k - a >= a >= 10. With
+    h(z) = (1 + z) log(1 + z) - z = z^2/2 - z^3/6 + z^4/12 - .., the deviances of x are a h(d/a) + b
+    h(-d/b). For |z| <= 1/4 the terms after the cube add up to something between 0 and z^4/12 (1 +
+    |z|), so to at most 5/48 z^4. For the mode, |e| <= 1, all terms after the square are within
+    |e|^3 / (5 a^2). Stirling's errors lie between 1/(12 n + 1) and 1/(12 n), so those of x and the
+    mode differ by at most |x - mode| / (12 m^2) + 1 / (144 m^2), m the least of them, likewise on
+    the other side, where the numbers are larger except that k - x >= 3/4 b.
     """
     ia, ib = 1.0 / a, 1.0 / b
     if abs(d) > 0.25 * a:
@@ -326,12 +368,15 @@ def _rough_height(d: float, e: float, a: float, b: float) -> tuple[float, float]
     fourth = (5.0 / 48.0) * d2 * d2 * (ia * ia * ia + ib * ib * ib)
     middle = square * (e * e - d2) + d * d2 * (ia * ia - ib * ib) * (1.0 / 6.0) - 0.5 * fourth
     least = 0.7 * a  # at least 3/4 a for x, and a - 1 for the mode
-    return middle, 0.5 * fourth + 0.4 * ia * ia + 2.0 * (abs(d) + 1.1) / (12.0 * least * least) + 1e-9
+    return middle, 0.5 * fourth + 0.4 * ia * ia + 2.0 * (abs(d) + 1.1) / (
+        12.0 * least * least
+    ) + 1e-9
 
 
 @kernel
 def _smooth_part(x: float, k: float, p: float) -> float:
-    """Return log P(Binomial(k, p) = x) less log sqrt(k / (2 pi x (k - x))) and less a term in k alone, 0 < x < k."""
+    """Return log P(Binomial(k, p) = x) less log sqrt(k / (2 pi x (k - x))) and less a term in k
+    alone, 0 < x < k."""
     y = k - x
     return -stirling_error(x) - stirling_error(y) - deviance(x, k * p) - deviance(y, k * (1.0 - p))
 
@@ -353,9 +398,13 @@ def deviance(x: float, mean: float) -> float:
     v = difference / (x + mean)
     if abs(v) >= 0.1:
         return x * math.log(x / mean) - difference
-    # difference v + 2 x (v^3/3 + v^5/5 + ..): for |v| < 0.1 the first omitted term is below 1e-18 of the sum
+    # difference v + 2 x (v^3/3 + v^5/5 + ..): for |v| < 0.1 the first omitted term is below 1e-18
+    # of the sum
     s = v * v
-    series = 1 / 3 + s * (1 / 5 + s * (1 / 7 + s * (1 / 9 + s * (1 / 11 + s * (1 / 13 + s * (1 / 15 + s * (1 / 17)))))))
+    series = 1 / 3 + s * (
+        1 / 5
+        + s * (1 / 7 + s * (1 / 9 + s * (1 / 11 + s * (1 / 13 + s * (1 / 15 + s * (1 / 17))))))
+    )
     return difference * v + 2.0 * x * v * s * series
 
 
@@ -368,14 +417,20 @@ def log_binomial(x: float, k: float, p: float) -> float:
         return k * math.log1p(-p)
     if x == k:
         return k * math.log(p)
-    return stirling_error(k) + _smooth_part(x, k, p) + 0.5 * math.log(k / x / (k - x)) - _HALF_LOG_2PI
+    return (
+        stirling_error(k) + _smooth_part(x, k, p) + 0.5 * math.log(k / x / (k - x)) - _HALF_LOG_2PI
+    )
 
 
 @kernel
 def hypergeometric(k: int, successes: int, h: int, state: State) -> tuple[int, State]:
     """Return how many of the successes among k exchangeable trials fall into the first h."""
     s, n = min(successes, k - successes), min(h, k - h)
-    x, state = _hypergeometric_small(k, s, n, state) if min(s, n) <= 8 else _hypergeometric_rejection(k, s, n, state)
+    x, state = (
+        _hypergeometric_small(k, s, n, state)
+        if min(s, n) <= 8
+        else _hypergeometric_rejection(k, s, n, state)
+    )
     if n != h:
         x = s - x
     if s != successes:

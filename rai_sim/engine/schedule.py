@@ -1,7 +1,8 @@
-"""What a round-robin schedule offers to the shared loop; Vanilla and Butterscotch implement it in their own files.
+"""What a round-robin schedule offers to the shared loop; Vanilla and Butterscotch implement it in
+their own files.
 
-A schedule is a NamedTuple; compiled code picks the version by its type (see `rai_sim.engine.jit.implements`). Rounds
-and pulls are passed as doubles, exact up to 2^53.
+A schedule is a NamedTuple; compiled code picks the version by its type (see
+`rai_sim.engine.jit.implements`). Rounds and pulls are passed as doubles, exact up to 2^53.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ from typing import Any, NoReturn
 
 
 def _no_python_version(operation: str, schedule: Any) -> NoReturn:
-    raise TypeError(f"{operation} was given {type(schedule).__name__}, which no compiled schedule stands for; call it from a kernel")
+    raise TypeError(
+        f"{operation} was given {type(schedule).__name__}, which no compiled schedule stands for; "
+        "call it from a kernel"
+    )
 
 
 def every_round(schedule: Any) -> bool:
@@ -24,10 +28,12 @@ def pulls_after(schedule: Any, R: float) -> float:
 
 
 def threshold(schedule: Any, R: float) -> float:
-    """Return W(R) = t_R w_R, in sums of rewards: an arm beats another when its sum is larger by more than this."""
+    """Return W(R) = t_R w_R, in sums of rewards: an arm beats another when its sum is larger by
+    more than this."""
     _no_python_version("threshold", schedule)
 
 
 def threshold_after(schedule: Any, R0: float, W0: float, R: float) -> float:
-    """Return a lower bound of W(R), R0 <= R <= 2 R0, from W0 <= W(R0): close, without a logarithm; for schedules of every round."""
+    """Return a lower bound of W(R), R0 <= R <= 2 R0, from W0 <= W(R0): close, without a logarithm;
+    for schedules of every round."""
     _no_python_version("threshold_after", schedule)

@@ -1,17 +1,19 @@
 """Random streams: one replication, one stream, a function of (seed, replication) alone.
 
-The user's seed is hashed by NumPy's `SeedSequence` to a 128-bit key. Philox4x64-10 (Salmon et al. 2011), keyed by it
-and given the replication's index as counter, yields 256 bits: the state of that replication's own xoshiro256++
-(Blackman and Vigna 2021). So streams do not depend on blocks, threads, backends or order, and any replication can be
-made again alone. The generator's state is a tuple which functions take and give back; in compiled code its four words
-live in registers.
+The user's seed is hashed by NumPy's `SeedSequence` to a 128-bit key. Philox4x64-10 (Salmon et al.
+2011), keyed by it and given the replication's index as counter, yields 256 bits: the state of that
+replication's own xoshiro256++ (Blackman and Vigna 2021). So streams do not depend on blocks,
+threads, backends or order, and any replication can be made again alone. The generator's state is a
+tuple which functions take and give back; in compiled code its four words live in registers.
 
-Rewards 0 and 1 are drawn 64 at a time from four further generators of the same kind, which advance side by side in vector registers.
-Their states come from the Philox blocks with the same counter in its first word and 1, 2, 3, 4 in its second. They take 16 words of
-memory, a block's; the tuple's last entry is the address.
+Rewards 0 and 1 are drawn 64 at a time from four further generators of the same kind, which advance
+side by side in vector registers. Their states come from the Philox blocks with the same counter in
+its first word and 1, 2, 3, 4 in its second. They take 16 words of memory, a block's; the tuple's
+last entry is the address.
 
-A change of anything here, or of the order in which a kernel or sampler draws, changes users' numbers: `STREAM_VERSION`
-must then be raised, the reference hashes in the tests renewed, and the README told.
+A change of anything here, or of the order in which a kernel or sampler draws, changes users'
+numbers: `STREAM_VERSION` must then be raised, the reference hashes in the tests renewed, and the
+README told.
 """
 
 from __future__ import annotations
@@ -75,13 +77,17 @@ def philox(counter: np.uint64, key0: np.uint64, key1: np.uint64) -> Words:
 
 
 def new_generators() -> NDArray[np.uint64]:
-    """Allocate four generators: (16,) uint64, four first words of their states, four second ones and so on."""
+    """Allocate four generators: (16,) uint64, four first words of their states, four second ones
+    and so on."""
     return np.empty(16, np.uint64)
 
 
 @kernel
-def replication_stream(key: NDArray[np.uint64], replication: int, generators: NDArray[np.uint64]) -> State:
-    """Return the state at which a replication's stream begins; it uses `generators`, which must outlive it."""
+def replication_stream(
+    key: NDArray[np.uint64], replication: int, generators: NDArray[np.uint64]
+) -> State:
+    """Return the state at which a replication's stream begins; it uses `generators`, which must
+    outlive it."""
     address = address_of(generators)
     seed_four(address, np.uint64(replication), key[0], key[1])
     s0, s1, s2, s3 = philox(np.uint64(replication), key[0], key[1])

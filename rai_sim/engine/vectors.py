@@ -1,10 +1,13 @@
-"""64 rounds of an arm side by side: the few operations on whole vectors that compiled Python has no words for.
+"""64 rounds of an arm side by side: the few operations on whole vectors that compiled Python has no
+words for.
 
-A lane is a round, a vector holds one byte a lane, and a mask is a uint64 with one bit a lane, the first round lowest. The operations are
-written in LLVM's own vector types, so they become the widest instructions that the processor has, whichever that is.
+A lane is a round, a vector holds one byte a lane, and a mask is a uint64 with one bit a lane, the
+first round lowest. The operations are written in LLVM's own vector types, so they become the widest
+instructions that the processor has, whichever that is.
 
-Vectors live in memory; functions take their addresses. `address_of` gives that of an array, which the caller must keep alive: kernels
-get such arrays from their driver's arguments, which outlive the call.
+Vectors live in memory; functions take their addresses. `address_of` gives that of an array, which
+the caller must keep alive: kernels get such arrays from their driver's arguments, which outlive the
+call.
 """
 
 from __future__ import annotations
@@ -19,16 +22,17 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 LANES = 64
-#: The steepest line that vectors of bytes are compared with, in 1/256 a lane: it rises by 62, so that a count may be added to it.
+#: The steepest line that vectors of bytes are compared with, in 1/256 a lane: it rises by 62, so
+#: that a count may be added to it.
 LONGEST_RISE = 62 * 256 // LANES
 _BYTE, _SHORT, _WORD = ir.IntType(8), ir.IntType(16), ir.IntType(64)
 _BYTES, _SHORTS = ir.VectorType(_BYTE, LANES), ir.VectorType(_SHORT, LANES)
 _FOUR = ir.VectorType(_WORD, 4)
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Building blocks
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def _constant(kind: Any, values: Sequence[int]) -> Any:
@@ -37,12 +41,16 @@ def _constant(kind: Any, values: Sequence[int]) -> Any:
 
 def _everywhere(builder: Any, scalar: Any, kind: Any) -> Any:
     """Return the vector with the scalar in each lane."""
-    one = builder.insert_element(ir.Constant(kind, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0))
+    one = builder.insert_element(
+        ir.Constant(kind, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0)
+    )
     return _shuffled(builder, one, one, [0] * kind.count)
 
 
 def _shuffled(builder: Any, first: Any, second: Any, lanes: Sequence[int]) -> Any:
-    return builder.shuffle_vector(first, second, _constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes))
+    return builder.shuffle_vector(
+        first, second, _constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes)
+    )
 
 
 def _load(builder: Any, address: Any, kind: Any, offset: int = 0) -> Any:
@@ -51,7 +59,9 @@ def _load(builder: Any, address: Any, kind: Any, offset: int = 0) -> Any:
 
 
 def _store(builder: Any, value: Any, address: Any, offset: int = 0) -> None:
-    pointer = builder.inttoptr(builder.add(address, ir.Constant(_WORD, offset)), value.type.as_pointer())
+    pointer = builder.inttoptr(
+        builder.add(address, ir.Constant(_WORD, offset)), value.type.as_pointer()
+    )
     builder.store(value, pointer, align=1)
 
 
@@ -59,9 +69,9 @@ def _mask(builder: Any, comparison: Any) -> Any:
     return builder.bitcast(comparison, _WORD)
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Memory and masks
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @intrinsic  # type: ignore[untyped-decorator]  # to mypy, Numba is untyped
@@ -89,9 +99,9 @@ def _first_lane(typing_context: Any, mask: Any) -> Any:
 first_lane = cast(Callable[[np.uint64], int], _first_lane)
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Random bytes
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def _rotated(builder: Any, value: Any, by: int) -> Any:
@@ -113,14 +123,17 @@ def _four_words(builder: Any, s: list[Any]) -> Any:
 
 
 def _philox_product(builder: Any, factor: int, value: Any) -> tuple[Any, Any]:
-    """Return the high and low words of the products, from products of 32-bit halves, for which processors have an instruction."""
+    """Return the high and low words of the products, from products of 32-bit halves, for which
+    processors have an instruction."""
     low_half, half = _constant(_FOUR, [2**32 - 1] * 4), _constant(_FOUR, [32] * 4)
     al, ah = (_constant(_FOUR, [part] * 4) for part in (factor % 2**32, factor >> 32))
     bl, bh = builder.and_(value, low_half), builder.lshr(value, half)
     lowest = builder.mul(al, bl)
     mid = builder.add(builder.mul(ah, bl), builder.lshr(lowest, half))
     low_mid = builder.add(builder.mul(al, bh), builder.and_(mid, low_half))
-    high = builder.add(builder.add(builder.mul(ah, bh), builder.lshr(mid, half)), builder.lshr(low_mid, half))
+    high = builder.add(
+        builder.add(builder.mul(ah, bh), builder.lshr(mid, half)), builder.lshr(low_mid, half)
+    )
     return high, builder.or_(builder.shl(low_mid, half), builder.and_(lowest, low_half))
 
 
@@ -135,7 +148,12 @@ def _seed_four(typing_context: Any, generators: Any, counter: Any, key0: Any, ke
         for _round in range(10):
             h0, l0 = _philox_product(builder, 0xD2E7470EE14C6C93, c[0])
             h1, l1 = _philox_product(builder, 0xCA5A826395121157, c[2])
-            c = [builder.xor(builder.xor(h1, c[1]), key[0]), l1, builder.xor(builder.xor(h0, c[3]), key[1]), l0]
+            c = [
+                builder.xor(builder.xor(h1, c[1]), key[0]),
+                l1,
+                builder.xor(builder.xor(h0, c[3]), key[1]),
+                l0,
+            ]
             key = [builder.add(word, by) for word, by in zip(key, step, strict=True)]
         for i in range(4):
             _store(builder, c[i], address, 32 * i)
@@ -144,7 +162,8 @@ def _seed_four(typing_context: Any, generators: Any, counter: Any, key0: Any, ke
     return types.void(types.uint64, types.uint64, types.uint64, types.uint64), generate
 
 
-#: Set the states of the four generators at an address to the Philox4x64-10 blocks of counters (counter, 1..4, 0, 0) under a key.
+#: Set the states of the four generators at an address to the Philox4x64-10 blocks of counters
+#: (counter, 1..4, 0, 0) under a key.
 seed_four = cast(Callable[[np.uint64, np.uint64, np.uint64, np.uint64], None], _seed_four)
 
 
@@ -164,20 +183,29 @@ def _compare_random_bytes(typing_context: Any, generators: Any, byte: Any) -> An
     return types.UniTuple(types.uint64, 2)(types.uint64, types.uint64), generate
 
 
-#: Draw 64 random bytes from the four generators at an address; return the masks of those below a byte, and of those equal to it.
-compare_random_bytes = cast(Callable[[np.uint64, np.uint64], tuple[np.uint64, np.uint64]], _compare_random_bytes)
+#: Draw 64 random bytes from the four generators at an address; return the masks of those below a
+#: byte, and of those equal to it.
+compare_random_bytes = cast(
+    Callable[[np.uint64, np.uint64], tuple[np.uint64, np.uint64]], _compare_random_bytes
+)
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Counts and comparisons
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def _running_sums(builder: Any, v: Any) -> Any:
-    """Return every lane's sum of the lanes up to it, modulo 256: shifts inside groups of 16 lanes, then carries between groups."""
+    """Return every lane's sum of the lanes up to it, modulo 256: shifts inside groups of 16 lanes,
+    then carries between groups."""
     zero = _constant(_BYTES, [0] * LANES)
     for shift in (1, 2, 4, 8):
-        v = builder.add(v, _shuffled(builder, v, zero, [i - shift if i % 16 >= shift else LANES for i in range(LANES)]))
+        v = builder.add(
+            v,
+            _shuffled(
+                builder, v, zero, [i - shift if i % 16 >= shift else LANES for i in range(LANES)]
+            ),
+        )
     for group in (16, 32):
         carried = [i // group * group - 1 if i // group % 2 else LANES for i in range(LANES)]
         v = builder.add(v, _shuffled(builder, v, zero, carried))
@@ -185,9 +213,11 @@ def _running_sums(builder: Any, v: Any) -> Any:
 
 
 def _bits(builder: Any, mask: Any) -> Any:
-    """Return a byte of 0 or 1 for each bit. A mere cast of the mask to 64 bits would do, but LLVM then takes masks apart bit by bit."""
+    """Return a byte of 0 or 1 for each bit. A mere cast of the mask to 64 bits would do, but LLVM
+    then takes masks apart bit by bit."""
     copies = builder.bitcast(_everywhere(builder, mask, ir.VectorType(_WORD, 8)), _BYTES)
-    # Lane i gets byte i // 8 of the copies that lie in its own group of 16, and looks at bit i % 8 of it.
+    # Lane i gets byte i // 8 of the copies that lie in its own group of 16, and looks at bit i % 8
+    # of it.
     bytes_of = _shuffled(builder, copies, copies, [i // 16 * 16 + i // 8 for i in range(LANES)])
     bit = _constant(_BYTES, [1 << i % 8 for i in range(LANES)])
     return builder.zext(builder.icmp_unsigned("==", builder.and_(bytes_of, bit), bit), _BYTES)
@@ -208,7 +238,9 @@ store_counts = cast(Callable[[np.uint64, np.uint64], None], _store_counts)
 
 def _with_offset(builder: Any, counts: Any, offset: Any) -> Any:
     """Return the vector of signed bytes at an address, plus an offset."""
-    return builder.add(_load(builder, counts, _BYTES), _everywhere(builder, builder.trunc(offset, _BYTE), _BYTES))
+    return builder.add(
+        _load(builder, counts, _BYTES), _everywhere(builder, builder.trunc(offset, _BYTE), _BYTES)
+    )
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -239,7 +271,8 @@ def _accumulate(order: str) -> Any:
     return accumulate
 
 
-#: Raise (lower) the vector of signed bytes at the first address to the one at the second plus an offset, where that is larger (smaller).
+#: Raise (lower) the vector of signed bytes at the first address to the one at the second plus an
+#: offset, where that is larger (smaller).
 raise_to = cast(Callable[[np.uint64, np.uint64, int], None], _accumulate(">"))
 lower_to = cast(Callable[[np.uint64, np.uint64, int], None], _accumulate("<"))
 
@@ -255,24 +288,32 @@ def _line(builder: Any, start: Any, slope: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator]
 def _lanes_above(typing_context: Any, most: Any, least: Any, start: Any, slope: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        level = builder.add(_load(builder, arguments[1], _BYTES), _line(builder, arguments[2], arguments[3]))
+        level = builder.add(
+            _load(builder, arguments[1], _BYTES), _line(builder, arguments[2], arguments[3])
+        )
         return _mask(builder, builder.icmp_signed(">", _load(builder, arguments[0], _BYTES), level))
 
     return types.uint64(types.uint64, types.uint64, types.int64, types.int64), generate
 
 
-#: Return the lanes in which the signed byte at the first address exceeds that at the second plus floor((start + (lane + 1) slope) / 256).
+#: Return the lanes in which the signed byte at the first address exceeds that at the second plus
+#: floor((start + (lane + 1) slope) / 256).
 lanes_above = cast(Callable[[np.uint64, np.uint64, int, int], np.uint64], _lanes_above)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _walk_above(typing_context: Any, up: Any, down: Any, start: Any, slope: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        walk = _running_sums(builder, builder.sub(_bits(builder, arguments[0]), _bits(builder, arguments[1])))
-        return _mask(builder, builder.icmp_signed(">", walk, _line(builder, arguments[2], arguments[3])))
+        walk = _running_sums(
+            builder, builder.sub(_bits(builder, arguments[0]), _bits(builder, arguments[1]))
+        )
+        return _mask(
+            builder, builder.icmp_signed(">", walk, _line(builder, arguments[2], arguments[3]))
+        )
 
     return types.uint64(types.uint64, types.uint64, types.int64, types.int64), generate
 
 
-#: Return the lanes in which the bits set in `up` less those in `down`, up to the lane, exceed floor((start + (lane + 1) slope) / 256).
+#: Return the lanes in which the bits set in `up` less those in `down`, up to the lane, exceed
+#: floor((start + (lane + 1) slope) / 256).
 walk_above = cast(Callable[[np.uint64, np.uint64, int, int], np.uint64], _walk_above)

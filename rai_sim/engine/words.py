@@ -1,10 +1,11 @@
 """Near the threshold, for rewards 0 and 1: 64 rounds of an arm as the lanes of one vector.
 
-An arm's 64 rewards are the bits of a word, and the vector of its running counts holds its sum after each of the rounds. All of them are
-looked at together, after the fact: a pass over the arms near the border bounds the constrained gap of every round at once (see
-`rai_sim.engine.certificates`: the best of the arms now ranked at x or later, less the worst of those now ranked at y or before), and the
-first round in which it exceeds a lower bound of W is visited; the rounds before hold no event. Until then nothing depends on the bits of
-later rounds, so these remain the arms' next rewards.
+An arm's 64 rewards are the bits of a word, and the vector of its running counts holds its sum after
+each of the rounds. All of them are looked at together, after the fact: a pass over the arms near
+the border bounds the constrained gap of every round at once (see `rai_sim.engine.certificates`: the
+best of the arms now ranked at x or later, less the worst of those now ranked at y or before), and
+the first round in which it exceeds a lower bound of W is visited; the rounds before hold no event.
+Until then nothing depends on the bits of later rounds, so these remain the arms' next rewards.
 
 Bytes suffice: an arm farther than 64 from where it would matter cannot get there in 64 rounds.
 
@@ -24,7 +25,17 @@ from rai_sim.engine.jit import inlined
 from rai_sim.engine.ranking import ranks_before, repair
 from rai_sim.engine.sampling import lanes
 from rai_sim.engine.streams import State
-from rai_sim.engine.vectors import LANES, LONGEST_RISE, address_of, first_lane, lanes_above, lower_to, raise_to, set_to, store_counts
+from rai_sim.engine.vectors import (
+    LANES,
+    LONGEST_RISE,
+    address_of,
+    first_lane,
+    lanes_above,
+    lower_to,
+    raise_to,
+    set_to,
+    store_counts,
+)
 
 _VECTOR = np.uint64(LANES)
 _NONE = np.uint64(0)
@@ -39,7 +50,13 @@ def new_counts(N: int) -> NDArray[np.uint8]:
 
 @inlined
 def draw_words(
-    law: Any, order: NDArray[np.int64], arm_of: NDArray[np.int64], n: int, pulls: int, counts: NDArray[np.uint8], state: State
+    law: Any,
+    order: NDArray[np.int64],
+    arm_of: NDArray[np.int64],
+    n: int,
+    pulls: int,
+    counts: NDArray[np.uint8],
+    state: State,
 ) -> State:
     """Draw 64 rewards of each active arm."""
     start = address_of(counts)
@@ -52,10 +69,17 @@ def draw_words(
 
 @inlined
 def advance(
-    order: NDArray[np.int64], total: NDArray[np.float64], n: int, counts: NDArray[np.uint8], j: int, until: int,
-    spare_order: NDArray[np.int64], spare_total: NDArray[np.float64],
-) -> None:  # fmt: skip
-    """Add the rewards of the word's rounds j+1..until to the sums and repair the ranking, if it is short in one pass."""
+    order: NDArray[np.int64],
+    total: NDArray[np.float64],
+    n: int,
+    counts: NDArray[np.uint8],
+    j: int,
+    until: int,
+    spare_order: NDArray[np.int64],
+    spare_total: NDArray[np.float64],
+) -> None:
+    """Add the rewards of the word's rounds j+1..until to the sums and repair the ranking, if it is
+    short in one pass."""
     if n > _SHORT:
         for x in range(n):
             total[x] += _between(counts, order[x], j, until)
@@ -85,12 +109,21 @@ def _before(counts: NDArray[np.uint8], label: int, j: int) -> int:
 
 @inlined
 def first_suspect(
-    counts: NDArray[np.uint8], order: NDArray[np.int64], total: NDArray[np.float64], n: int, c: Constraints, count: int,
-    j: int, W: float, W_end: float,
-) -> int:  # fmt: skip
-    """Return how many of the word's rounds there are before the first, after the j-th, that may hold an event; 64 if none may.
+    counts: NDArray[np.uint8],
+    order: NDArray[np.int64],
+    total: NDArray[np.float64],
+    n: int,
+    c: Constraints,
+    count: int,
+    j: int,
+    W: float,
+    W_end: float,
+) -> int:
+    """Return how many of the word's rounds there are before the first, after the j-th, that may
+    hold an event; 64 if none may.
 
-    W and W_end are the widths after j rounds and after all 64; their chord is a lower bound of W, which is concave.
+    W and W_end are the widths after j rounds and after all 64; their chord is a lower bound of W,
+    which is concave.
     """
     suspects = _NONE
     start = address_of(counts)
@@ -106,18 +139,30 @@ def first_suspect(
         lead = total[high] - reference - whole
         if lead + (LANES - j) <= 0.0:
             continue
-        set_to(most, start + np.uint64(order[high]) * _VECTOR, int(lead) - _before(counts, order[high], j))
+        set_to(
+            most,
+            start + np.uint64(order[high]) * _VECTOR,
+            int(lead) - _before(counts, order[high], j),
+        )
         for x in range(high + 1, n):
             lead = total[x] - reference - whole
             if lead + (LANES - j) <= 0.0:
                 break
-            raise_to(most, start + np.uint64(order[x]) * _VECTOR, int(lead) - _before(counts, order[x], j))
+            raise_to(
+                most,
+                start + np.uint64(order[x]) * _VECTOR,
+                int(lead) - _before(counts, order[x], j),
+            )
         set_to(least, start + np.uint64(order[low]) * _VECTOR, -_before(counts, order[low], j))
         for y in range(low - 1, -1, -1):
             lead = total[y] - reference
             if lead >= LANES - j:
                 break
-            lower_to(least, start + np.uint64(order[y]) * _VECTOR, int(lead) - _before(counts, order[y], j))
+            lower_to(
+                least,
+                start + np.uint64(order[y]) * _VECTOR,
+                int(lead) - _before(counts, order[y], j),
+            )
         suspects |= lanes_above(most, least, intercept, slope)
     if j > 0:
         suspects &= ~lanes(0, j)

@@ -1,6 +1,7 @@
 """Figures of traces, results and studies; needs matplotlib (the extra `plot`).
 
-Every function takes `ax`, the axes to draw into, makes new ones in a pyplot figure if it is None, and returns them. Nothing needs a screen.
+Every function takes `ax`, the axes to draw into, makes new ones in a pyplot figure if it is None,
+and returns them. Nothing needs a screen.
 """
 
 try:
@@ -8,7 +9,10 @@ try:
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] != "matplotlib":
         raise
-    raise ImportError("plots need matplotlib, which is not installed: pip install 'rai_sim[plot]'", name="matplotlib") from None
+    raise ImportError(
+        "plots need matplotlib, which is not installed: pip install 'rai_sim[plot]'",
+        name="matplotlib",
+    ) from None
 
 from rai_sim.plotting.arms import pulls_by_gap as pulls_by_gap
 from rai_sim.plotting.distributions import distribution as distribution

@@ -27,8 +27,9 @@ _MARK = 4.0
 def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int = 100) -> Axes:
     """Draw each arm's mean pulls, with 95 % intervals, against its arm gap.
 
-    Results hold no pulls by arm, so the first finished replications of each experiment are run again (`rai_sim.arm_pulls`). Of fewer than
-    30 no intervals are drawn, and the legend says so. Marks of one arm stand side by side about its gap.
+    Results hold no pulls by arm, so the first finished replications of each experiment are run
+    again (`rai_sim.arm_pulls`). Of fewer than 30 no intervals are drawn, and the legend says so.
+    Marks of one arm stand side by side about its gap.
 
     Parameters
     ----------
@@ -47,8 +48,9 @@ def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int 
     Raises
     ------
     TypeError, ValueError
-        If `results` holds something else, several problems, one with a single cluster (gaps are infinite), more than 6 experiments,
-        aggregates only, or no finished replication; or `replications` is no positive integer.
+        If `results` holds something else, several problems, one with a single cluster (gaps are
+        infinite), more than 6 experiments, aggregates only, or no finished replication; or
+        `replications` is no positive integer.
 
     Examples
     --------
@@ -89,20 +91,50 @@ def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int 
             pulls = arm_pulls(result, number).astype(np.float64)
             n, mean = len(pulls), pulls.mean(axis=0)
             enough = n >= LEAST_FOR_INTERVAL
-            error = student_quantile(n) * pulls.std(axis=0, ddof=1) / np.sqrt(n) if enough else np.full(len(mean), np.nan)
+            error = (
+                student_quantile(n) * pulls.std(axis=0, ddof=1) / np.sqrt(n)
+                if enough
+                else np.full(len(mean), np.nan)
+            )
             # Where the interval reaches 0 a logarithmic axis would lose the whole bar.
             down = np.minimum(error, 0.999 * mean)
-            bars = axes.errorbar(gaps, mean, yerr=[down, error], fmt=look.marker, color=look.colour, markersize=5, capsize=2.5,
-                                 linewidth=1.2, label=f"{label} ({count(n, 'replication')})")
-            for artist in bars.get_children():  # now, not while they are made: limits are those of the data
+            bars = axes.errorbar(
+                gaps,
+                mean,
+                yerr=[down, error],
+                fmt=look.marker,
+                color=look.colour,
+                markersize=5,
+                capsize=2.5,
+                linewidth=1.2,
+                label=f"{label} ({count(n, 'replication')})",
+            )
+            for (
+                artist
+            ) in bars.get_children():  # now, not while they are made: limits are those of the data
                 artist.set_transform(_aside(axes, _MARK * (place - (len(chosen) - 1) / 2.0)))
             shown.append(mean)
             numbers.append(n)
         if max(numbers) >= LEAST_FOR_INTERVAL:
-            axes.plot([], [], color="0.5", marker="|", markersize=10, linestyle="none", label="bar: 95 % interval of the mean")
+            axes.plot(
+                [],
+                [],
+                color="0.5",
+                marker="|",
+                markersize=10,
+                linestyle="none",
+                label="bar: 95 % interval of the mean",
+            )
         if min(numbers) < LEAST_FOR_INTERVAL:
             axes.plot([], [], linestyle="none", label=NO_INTERVAL)
-        axes.axvline(problem.bottleneck_gap, color="0.35", linestyle=(0, (2, 2)), linewidth=1.0, zorder=0.5, label="bottleneck gap")
+        axes.axvline(
+            problem.bottleneck_gap,
+            color="0.35",
+            linestyle=(0, (2, 2)),
+            linewidth=1.0,
+            zorder=0.5,
+            label="bottleneck gap",
+        )
         scale_axis(axes, "x", gaps, factor=4.0)
         scale_axis(axes, "y", np.concatenate(shown), factor=4.0)
         axes.set(xlabel="arm gap", ylabel="mean pulls of the arm")

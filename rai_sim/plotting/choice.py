@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
     from rai_sim.study import StudyResults
 
-#: Figures of one kind, at most, unless all are asked for; lines of one figure, and algorithms of pulls by arm.
+#: Figures of one kind, at most, unless all are asked for; lines of one figure, and algorithms of
+#: pulls by arm.
 _MOST, _LINES, _BY_ARM = 3, 10, 6
-#: Pulls are counted by arm in so many replications, of at most so many arms; of an algorithm that looks at most of its rounds, in as
-#: many as have so many pulls together, or in as many as an interval needs if those have no more than so many.
+#: Pulls are counted by arm in so many replications, of at most so many arms; of an algorithm that
+#: looks at most of its rounds, in as many as have so many pulls together, or in as many as an
+#: interval needs if those have no more than so many.
 _REPLICATIONS, _ARMS, _PULLS, _MOST_PULLS = 100, 500, 2e7, 3e8
 
 
@@ -52,8 +54,11 @@ class Drawing:
     size: tuple[float, float] = SIZE
 
 
-def choose(results: StudyResults, summary: pl.DataFrame | None = None, *, everything: bool = False) -> list[Drawing]:
-    """Return the figures that suit a study: means against whatever varies, comparisons, distributions, and pulls by arm.
+def choose(
+    results: StudyResults, summary: pl.DataFrame | None = None, *, everything: bool = False
+) -> list[Drawing]:
+    """Return the figures that suit a study: means against whatever varies, comparisons,
+    distributions, and pulls by arm.
 
     Parameters
     ----------
@@ -62,7 +67,8 @@ def choose(results: StudyResults, summary: pl.DataFrame | None = None, *, everyt
     summary : polars.DataFrame, optional
         `results.summary()`, if it has been made.
     everything : bool, default False
-        Whether to return all figures, not only three of a kind: the first, the last and one between.
+        Whether to return all figures, not only three of a kind: the first, the last and one
+        between.
 
     Raises
     ------
@@ -78,7 +84,12 @@ def choose(results: StudyResults, summary: pl.DataFrame | None = None, *, everyt
     ['pulls-against-delta', 'ratios', 'distribution', 'histogram', 'pulls-by-gap']
     """
     cases = cases_of(results, summary)
-    found = [*_sweeps(cases, everything), *_comparisons(cases, everything), *_distributions(cases, everything), *_by_arm(cases, everything)]
+    found = [
+        *_sweeps(cases, everything),
+        *_comparisons(cases, everything),
+        *_distributions(cases, everything),
+        *_by_arm(cases, everything),
+    ]
     names: dict[str, int] = {}
     numbered = []
     for drawing in found:
@@ -90,7 +101,8 @@ def choose(results: StudyResults, summary: pl.DataFrame | None = None, *, everyt
 
 
 def render(drawing: Drawing, kind: str, dpi: int = 150) -> bytes:
-    """Return a figure as a file of a kind that matplotlib writes: png, svg or pdf; equal input gives equal bytes."""
+    """Return a figure as a file of a kind that matplotlib writes: png, svg or pdf; equal input
+    gives equal bytes."""
     with house_style():
         return figure_bytes(drawing.draw(own_axes(drawing.size)), kind, dpi)
 
@@ -108,43 +120,69 @@ def figure_bytes(ax: Axes, kind: str, dpi: int = 150) -> bytes:
 _MORE = "--all draws all of them, --select chooses"
 
 
-def _some(groups: Iterable[Sequence[Case]], lines: int, everything: bool) -> list[tuple[Sequence[Case], str]]:
+def _some(
+    groups: Iterable[Sequence[Case]], lines: int, everything: bool
+) -> list[tuple[Sequence[Case], str]]:
     """Return the groups of cases to be drawn, each with words for what was left out.
 
-    Groups of more algorithms than a figure has lines are cut. Without `everything` those are the first, the last and one between.
+    Groups of more algorithms than a figure has lines are cut. Without `everything` those are the
+    first, the last and one between.
     """
     pieces = [piece for group in groups for piece in _of_few_algorithms(group, lines, everything)]
     if everything or len(pieces) <= _MOST:
         return pieces
     chosen = [pieces[i * (len(pieces) - 1) // (_MOST - 1)] for i in range(_MOST)]
-    return [(group, f"{words} ({_MOST} of {len(pieces)} such figures; {_MORE}.)") for group, words in chosen]
+    return [
+        (group, f"{words} ({_MOST} of {len(pieces)} such figures; {_MORE}.)")
+        for group, words in chosen
+    ]
 
 
-def _of_few_algorithms(group: Sequence[Case], most: int, everything: bool) -> Iterator[tuple[Sequence[Case], str]]:
-    """Yield the cases of some algorithms, no more than a figure shows: of the first ones, or one piece after the other."""
+def _of_few_algorithms(
+    group: Sequence[Case], most: int, everything: bool
+) -> Iterator[tuple[Sequence[Case], str]]:
+    """Yield the cases of some algorithms, no more than a figure shows: of the first ones, or one
+    piece after the other."""
     labels = list(dict.fromkeys(case.label for case in group))
     for start in range(0, len(labels) if everything else 1, most):
         some = labels[start : start + most]
         words = f" (Algorithms {start + 1} to {start + len(some)} of {len(labels)}{'' if everything else f'; {_MORE}'}.)"
-        yield [case for case in group if case.label in some], words if len(some) < len(labels) else ""
+        yield (
+            [case for case in group if case.label in some],
+            words if len(some) < len(labels) else "",
+        )
 
 
 def _sweeps(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
     """Yield mean pulls against everything of which a family of cases has at least two values."""
-    for against in dict.fromkeys(["delta", *(name for case in cases for name in swept_parameters(case)), *_unnamed(cases)]):
+    for against in dict.fromkeys(
+        ["delta", *(name for case in cases for name in swept_parameters(case)), *_unnamed(cases)]
+    ):
         groups: dict[tuple[Any, ...], list[Case]] = {}
         for case in cases:
             varied = against == "delta" or against in swept_parameters(case) or not case.parameters
-            if varied and (against != "gap" or math.isfinite(case.experiment.problem.bottleneck_gap)):
+            if varied and (
+                against != "gap" or math.isfinite(case.experiment.problem.bottleneck_gap)
+            ):
                 groups.setdefault(_group(case, against), []).append(case)
-        wide = [group for group in groups.values() if len({abscissa(case, against) for case in group}) > 1]
+        wide = [
+            group
+            for group in groups.values()
+            if len({abscissa(case, against) for case in group}) > 1
+        ]
         if against != "delta":
             wide = [part for group in wide for part in _of_one_delta(group, everything)]
         for group, more in _some(wide, _LINES, everything):
-            what = {"delta": "the error probability", "n": "the number of arms", "gap": "the bottleneck gap"}.get(against, against)
+            what = {
+                "delta": "the error probability",
+                "n": "the number of arms",
+                "gap": "the bottleneck gap",
+            }.get(against, against)
             where = _title(group, against, cases)
             caption = f"{where}: mean pulls against {what}, with bounds.{more}"
-            yield Drawing(f"pulls-against-{against}", caption, partial(_draw_means, group, against, where))
+            yield Drawing(
+                f"pulls-against-{against}", caption, partial(_draw_means, group, against, where)
+            )
 
 
 def _draw_means(group: Sequence[Case], against: str, title: str, ax: Axes) -> Axes:
@@ -156,7 +194,10 @@ def _draw_means(group: Sequence[Case], against: str, title: str, ax: Axes) -> Ax
 def _unnamed(cases: Sequence[Case]) -> list[str]:
     """Return n and gap if instances made by hand differ in them."""
     by_hand = [case.experiment.problem for case in cases if not case.parameters]
-    values: dict[str, set[float]] = {"n": {p.n_arms for p in by_hand}, "gap": {p.bottleneck_gap for p in by_hand}}
+    values: dict[str, set[float]] = {
+        "n": {p.n_arms for p in by_hand},
+        "gap": {p.bottleneck_gap for p in by_hand},
+    }
     varies = [name for name, different in values.items() if len(different) > 1]
     return varies if len(varies) == 1 else []
 
@@ -164,7 +205,9 @@ def _unnamed(cases: Sequence[Case]) -> list[str]:
 def _group(case: Case, against: str) -> tuple[Any, ...]:
     """Return what cases of one figure have in common."""
     e = case.experiment
-    others = tuple((name, case.parameters[name]) for name in swept_parameters(case) if name != against)
+    others = tuple(
+        (name, case.parameters[name]) for name in swept_parameters(case) if name != against
+    )
     problem = e.problem.identity() if against == "delta" else ""
     return family_of(case, against), problem, others, e.seed, e.skip_error, e.max_pulls
 
@@ -172,7 +215,11 @@ def _group(case: Case, against: str) -> tuple[Any, ...]:
 def _title(group: Sequence[Case], against: str, cases: Sequence[Case]) -> str:
     words = [family_of(group[0], against)]
     if against != "delta":
-        words += [f"{name} = {group[0].parameters[name]}" for name in swept_parameters(group[0]) if name != against]
+        words += [
+            f"{name} = {group[0].parameters[name]}"
+            for name in swept_parameters(group[0])
+            if name != against
+        ]
         words.append(f"δ = {group[0].experiment.delta:g}")
     return ", ".join([*words, *_setting(group[0], cases)])
 
@@ -180,30 +227,49 @@ def _title(group: Sequence[Case], against: str, cases: Sequence[Case]) -> str:
 def _setting(case: Case, cases: Sequence[Case]) -> list[str]:
     """Return a case's seed, cap and skip_error, as far as they vary in the study."""
     columns = zip(*map(setting_words, cases), strict=True)
-    return [words for words, column in zip(setting_words(case), columns, strict=True) if len(set(column)) > 1]
+    return [
+        words
+        for words, column in zip(setting_words(case), columns, strict=True)
+        if len(set(column)) > 1
+    ]
 
 
 def _where(group: Sequence[Case], cases: Sequence[Case]) -> str:
-    return ", ".join([group[0].instance, f"δ = {group[0].experiment.delta:g}", *_setting(group[0], cases)])
+    return ", ".join(
+        [group[0].instance, f"δ = {group[0].experiment.delta:g}", *_setting(group[0], cases)]
+    )
 
 
 def _comparisons(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
-    """Yield comparisons of all algorithms with the first one: of everything, if need be in several figures, or of what one figure shows."""
+    """Yield comparisons of all algorithms with the first one: of everything, if need be in several
+    figures, or of what one figure shows."""
     cases, more = [case for case in cases if case.finished > 1], ""
     if not everything and ratio_rows(cases) > MOST_ROWS:
         delta = min(case.experiment.delta for case in cases)
-        cases, more = [case for case in cases if case.experiment.delta == delta], f" At δ = {delta:g} alone; {_MORE}."
+        cases, more = (
+            [case for case in cases if case.experiment.delta == delta],
+            f" At δ = {delta:g} alone; {_MORE}.",
+        )
     pieces = list(_of_few_rows(cases))
     if not everything and len(pieces) > 1:
         shown, there = (len({case.instance for case in part}) for part in (pieces[0], cases))
-        pieces, more = pieces[:1], f" At δ = {delta:g} and for the first {shown} of {there} instances alone; {_MORE}."
+        pieces, more = (
+            pieces[:1],
+            f" At δ = {delta:g} and for the first {shown} of {there} instances alone; {_MORE}.",
+        )
     for piece in pieces:
         caption = f"Mean pulls of each algorithm over those of {cases[0].label}, same instance and δ.{more}"
-        yield Drawing("ratios", caption, partial(ratios, piece, baseline=cases[0].label), size_for(piece, cases[0].label))
+        yield Drawing(
+            "ratios",
+            caption,
+            partial(ratios, piece, baseline=cases[0].label),
+            size_for(piece, cases[0].label),
+        )
 
 
 def _of_few_rows(cases: Sequence[Case]) -> Iterator[list[Case]]:
-    """Yield the cases of consecutive instances and deltas that have as many rows of ratios as a figure shows."""
+    """Yield the cases of consecutive instances and deltas that have as many rows of ratios as a
+    figure shows."""
     piece: list[Case] = []
     base = cases[0].label if cases else ""
     for group in _places(cases, everything=True):
@@ -219,23 +285,37 @@ def _by_instance(cases: Sequence[Case]) -> list[list[Case]]:
     """Return the cases of each instance, with their seed, cap and skip_error."""
     by_instance: dict[tuple[Any, ...], list[Case]] = {}
     for case in cases:
-        by_instance.setdefault((case.instance, case.experiment.problem.identity(), *setting_words(case)), []).append(case)
+        by_instance.setdefault(
+            (case.instance, case.experiment.problem.identity(), *setting_words(case)), []
+        ).append(case)
     return list(by_instance.values())
 
 
 def _of_one_delta(group: Sequence[Case], everything: bool) -> list[list[Case]]:
-    """Return the cases of each error probability, or of the smallest one, which most studies are about."""
+    """Return the cases of each error probability, or of the smallest one, which most studies are
+    about."""
     deltas = sorted({case.experiment.delta for case in group}, reverse=True)
-    return [[case for case in group if case.experiment.delta == delta] for delta in (deltas if everything else deltas[-1:])]
+    return [
+        [case for case in group if case.experiment.delta == delta]
+        for delta in (deltas if everything else deltas[-1:])
+    ]
 
 
 def _distributions(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
     for group, more in _some(_places(cases, everything), _LINES, everything):
         where = _where(group, cases)
-        yield Drawing("distribution", f"{where}: distribution of pulls.{more}", partial(_draw_distribution, group, "ecdf", where))
+        yield Drawing(
+            "distribution",
+            f"{where}: distribution of pulls.{more}",
+            partial(_draw_distribution, group, "ecdf", where),
+        )
         if _has_arms(group) and all(map(_too_dear, group)):
             more += f" Pulls by arm are not drawn: {_DEAR}."
-        yield Drawing("histogram", f"{where}: histogram of pulls.{more}", partial(_draw_distribution, group, "histogram", where))
+        yield Drawing(
+            "histogram",
+            f"{where}: histogram of pulls.{more}",
+            partial(_draw_distribution, group, "histogram", where),
+        )
 
 
 def _places(cases: Sequence[Case], everything: bool) -> list[list[Case]]:
@@ -251,26 +331,40 @@ def _draw_distribution(group: Sequence[Case], kind: str, title: str, ax: Axes) -
 
 def _by_arm(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
     """Yield pulls by arm for instances of a few arms of which rows are kept."""
-    told = ([case for case in group if keeps_history(case.experiment)] for group in _places(cases, everything))
+    told = (
+        [case for case in group if keeps_history(case.experiment)]
+        for group in _places(cases, everything)
+    )
     for group, more in _some(filter(_has_arms, filter(None, told)), _BY_ARM, everything):
         where, rest = _where(group, cases), [case for case in group if not _too_dear(case)]
         left = ", ".join(dict.fromkeys(case.label for case in group if _too_dear(case)))
         if rest:
             caption = f"{where}: pulls of each arm against its gap, in replications that were run again for it.{more}"
             if left:
-                where, caption = f"{where}, without {left}", f"{caption} Without {left}, of which {_DEAR}."
+                where, caption = (
+                    f"{where}, without {left}",
+                    f"{caption} Without {left}, of which {_DEAR}.",
+                )
             yield Drawing("pulls-by-gap", caption, partial(_draw_by_arm, rest, where))
 
 
 def _has_arms(group: Sequence[Case]) -> bool:
-    """Whether pulls by arm suit an instance: it has some, not too many, with finite gaps, and rows are kept."""
+    """Whether pulls by arm suit an instance: it has some, not too many, with finite gaps, and rows
+    are kept."""
     problem = group[0].experiment.problem
-    return 2 < problem.n_arms <= _ARMS and math.isfinite(problem.bottleneck_gap) and group[0].keeps_rows
+    return (
+        2 < problem.n_arms <= _ARMS
+        and math.isfinite(problem.bottleneck_gap)
+        and group[0].keeps_rows
+    )
 
 
 #: Why pulls by arm are not drawn of an algorithm.
-_DEAR = (f"{LEAST_FOR_INTERVAL} replications, the fewest that make an interval, take too long to run again for a figure; "
-         "rai_sim.plotting.pulls_by_gap runs them")
+_DEAR = (
+    f"{LEAST_FOR_INTERVAL} replications, the fewest that make an interval, take too long to run "
+    "again for a figure; "
+    "rai_sim.plotting.pulls_by_gap runs them"
+)
 
 
 def _draw_by_arm(group: Sequence[Case], title: str, ax: Axes) -> Axes:
@@ -280,7 +374,8 @@ def _draw_by_arm(group: Sequence[Case], title: str, ax: Axes) -> Axes:
 
 
 def _replications(case: Case) -> int:
-    """Return how many replications of a case are run again: a function of what the study found, not of the machine."""
+    """Return how many replications of a case are run again: a function of what the study found, not
+    of the machine."""
     if not case.experiment.algorithm.looks_at_most_rounds:
         return _REPLICATIONS
     affordable = max(_PULLS, min(_MOST_PULLS, LEAST_FOR_INTERVAL * case.mean))
@@ -288,5 +383,6 @@ def _replications(case: Case) -> int:
 
 
 def _too_dear(case: Case) -> bool:
-    """Whether fewer replications can be run again than make an interval: then they are not worth it."""
+    """Whether fewer replications can be run again than make an interval: then they are not worth
+    it."""
     return _replications(case) < LEAST_FOR_INTERVAL

@@ -16,25 +16,28 @@ from rai_sim.support.errors import ArgumentValueError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Curves in one figure, at most; steps of a curve, more than any page shows; bars of a histogram, at most.
+#: Curves in one figure, at most; steps of a curve, more than any page shows; bars of a histogram,
+#: at most.
 _CURVES, _STEPS, _BARS = 10, 400, 60
 
 
 def distribution(results: Results, ax: Axes | None = None, *, kind: str = "ecdf") -> Axes:
     """Draw the distribution of pulls of each experiment.
 
-    Shares are of all replications: where some were capped, a curve ends at the share of those that finished.
+    Shares are of all replications: where some were capped, a curve ends at the share of those that
+    finished.
 
     Parameters
     ----------
     results : Result, sequence or dict of label to Result, or StudyResults
-        What to draw, a curve each. Where a study keeps aggregates only, numbers above 512 are rounded by up to 0.2 %.
+        What to draw, a curve each. Where a study keeps aggregates only, numbers above 512 are
+        rounded by up to 0.2 %.
     ax : matplotlib Axes, optional
         Where to draw; a new figure when None.
     kind : {"ecdf", "histogram"}, default "ecdf"
-        The empirical distribution function, with the band that holds the whole true one with probability 95 % (Dvoretzky, Kiefer,
-        Wolfowitz; Massart's constant; it holds for any number of replications, and is wide for few), or the share of replications by
-        number of pulls.
+        The empirical distribution function, with the band that holds the whole true one with
+        probability 95 % (Dvoretzky, Kiefer, Wolfowitz; Massart's constant; it holds for any number
+        of replications, and is wide for few), or the share of replications by number of pulls.
 
     Returns
     -------
@@ -44,7 +47,8 @@ def distribution(results: Results, ax: Axes | None = None, *, kind: str = "ecdf"
     Raises
     ------
     TypeError, ValueError
-        If `results` holds something else, no finished replication, or more than 10 experiments; or `kind` is unknown.
+        If `results` holds something else, no finished replication, or more than 10 experiments; or
+        `kind` is unknown.
 
     Examples
     --------
@@ -56,9 +60,14 @@ def distribution(results: Results, ax: Axes | None = None, *, kind: str = "ecdf"
     """
     if kind not in ("ecdf", "histogram"):
         raise ArgumentValueError("kind", f"kind is {kind!r}; choose 'ecdf' or 'histogram'")
-    curves = [Curve(label, look, *case.distribution(), case.replications) for case, label, look in few_cases(results, _CURVES)]
+    curves = [
+        Curve(label, look, *case.distribution(), case.replications)
+        for case, label, look in few_cases(results, _CURVES)
+    ]
     with axes_or_new(ax) as axes:
-        scale_axis(axes, "x", np.concatenate([curve.values for curve in curves]), factor=5.0, whole=True)
+        scale_axis(
+            axes, "x", np.concatenate([curve.values for curve in curves]), factor=5.0, whole=True
+        )
         (_draw_ecdf if kind == "ecdf" else _draw_histogram)(axes, curves)
         axes.set(xlabel="pulls of a replication", ylabel="share of replications")
         axes.set_ylim(bottom=0.0)
@@ -66,7 +75,8 @@ def distribution(results: Results, ax: Axes | None = None, *, kind: str = "ecdf"
 
 
 class Curve(NamedTuple):
-    """What a curve is drawn from: numbers of pulls, ascending, how many replications took them, and of how many."""
+    """What a curve is drawn from: numbers of pulls, ascending, how many replications took them, and
+    of how many."""
 
     label: str
     look: Look
@@ -79,18 +89,27 @@ def _draw_ecdf(ax: Axes, curves: Sequence[Curve]) -> None:
     ax.set_ylim(0.0, 1.02)
     for label, look, values, counts, n in curves:
         below = np.cumsum(counts)
-        kept = np.unique(np.linspace(0, len(values) - 1, min(len(values), _STEPS)).round().astype(np.int64))
+        kept = np.unique(
+            np.linspace(0, len(values) - 1, min(len(values), _STEPS)).round().astype(np.int64)
+        )
         x, y = np.concatenate([values[:1], values[kept]]), np.concatenate([[0.0], below[kept] / n])
         margin = math.sqrt(math.log(2.0 / 0.05) / (2.0 * n))
-        ax.step(x, y, where="post", color=look.colour, linestyle=look.line, linewidth=1.8, label=label)
+        ax.step(
+            x, y, where="post", color=look.colour, linestyle=look.line, linewidth=1.8, label=label
+        )
         low, high = np.maximum(y - margin, 0.0), np.minimum(y + margin, 1.0)
         ax.fill_between(x, low, high, step="post", color=look.colour, alpha=0.18, linewidth=0)
-    ax.fill_between([], [], color="0.6", alpha=0.4, linewidth=0, label="band: 95 % for the whole curve (DKW)")
+    ax.fill_between(
+        [], [], color="0.6", alpha=0.4, linewidth=0, label="band: 95 % for the whole curve (DKW)"
+    )
 
 
 def _draw_histogram(ax: Axes, curves: Sequence[Curve]) -> None:
     low, high = min(curve.values[0] for curve in curves), max(curve.values[-1] for curve in curves)
-    bars = min(_BARS, max(8, math.ceil(2.0 * min(int(curve.counts.sum()) for curve in curves) ** (1.0 / 3.0))))
+    bars = min(
+        _BARS,
+        max(8, math.ceil(2.0 * min(int(curve.counts.sum()) for curve in curves) ** (1.0 / 3.0))),
+    )
     logarithmic = ax.get_xscale() == "log"
     if high <= low:
         low, high = low - 0.5, high + 0.5

@@ -25,14 +25,17 @@ if TYPE_CHECKING:
 
     from rai_sim.study import StudyResults, Task
 
-#: Student's intervals of means, and those of ratios, are drawn of at least so many replications: of fewer, numbers as skewed as pulls are
-#: have others. Where there is none a figure says so. The band of a distribution (DKW) holds for any number.
+#: Student's intervals of means, and those of ratios, are drawn of at least so many replications: of
+#: fewer, numbers as skewed as pulls are have others. Where there is none a figure says so. The band
+#: of a distribution (DKW) holds for any number.
 LEAST_FOR_INTERVAL = 30
 NO_INTERVAL = f"no interval: fewer than {LEAST_FOR_INTERVAL} replications"
 #: What a message says of too much to show.
 SELECT = "choose some, of a study's results with select(instance=..., algorithm=..., delta=...)"
 #: What most functions take; cases are what they make of it.
-Results: TypeAlias = "Result | Sequence[Result] | Sequence[Case] | Mapping[str, Result] | StudyResults"
+Results: TypeAlias = (
+    "Result | Sequence[Result] | Sequence[Case] | Mapping[str, Result] | StudyResults"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +55,8 @@ class Case:
     replications, finished : int
         Replications, and those that max_pulls did not end.
     mean, standard_error, low, high : float
-        Of pulls of finished replications, with the mean's 95 % interval; NaN where there are too few.
+        Of pulls of finished replications, with the mean's 95 % interval; NaN where there are too
+        few.
     """
 
     experiment: Experiment
@@ -80,8 +84,13 @@ class Case:
 
     @property
     def note(self) -> str:
-        """What a legend must say of the numbers: how many replications they are of, where some were capped."""
-        return "" if self.finished == self.replications else f" ({self.finished:,} of {self.replications:,} finished)"
+        """What a legend must say of the numbers: how many replications they are of, where some were
+        capped."""
+        return (
+            ""
+            if self.finished == self.replications
+            else f" ({self.finished:,} of {self.replications:,} finished)"
+        )
 
     @property
     def guarded(self) -> bool:
@@ -117,7 +126,8 @@ class Case:
 
 
 def cases_of(results: Results, summary: pl.DataFrame | None = None) -> list[Case]:
-    """Return the experiments of which some replication finished: of results, of a mapping of labels to results, or of a study.
+    """Return the experiments of which some replication finished: of results, of a mapping of labels
+    to results, or of a study.
 
     Parameters
     ----------
@@ -140,7 +150,8 @@ def cases_of(results: Results, summary: pl.DataFrame | None = None) -> list[Case
 
 
 def few_cases(results: Results, most: int) -> list[tuple[Case, str, Look]]:
-    """Return `cases_of`, each with a label that tells it from the others and a look; refuse more than a figure shows."""
+    """Return `cases_of`, each with a label that tells it from the others and a look; refuse more
+    than a figure shows."""
     cases = cases_of(results)
     if len(cases) > most:
         raise ArgumentValueError(
@@ -149,9 +160,16 @@ def few_cases(results: Results, most: int) -> list[tuple[Case, str, Look]]:
         )
     labels = labels_of(cases)
     # An algorithm keeps its look in all figures, unless it is there twice.
-    keys = [case.label for case in cases] if len({case.label for case in cases}) == len(cases) else labels
+    keys = (
+        [case.label for case in cases]
+        if len({case.label for case in cases}) == len(cases)
+        else labels
+    )
     chosen = looks(keys)
-    return [(case, plain(label + case.note), chosen[key]) for case, label, key in zip(cases, labels, keys, strict=True)]
+    return [
+        (case, plain(label + case.note), chosen[key])
+        for case, label, key in zip(cases, labels, keys, strict=True)
+    ]
 
 
 def _all_cases(results: Results, summary: pl.DataFrame | None) -> list[Case]:
@@ -190,21 +208,33 @@ def _all_cases(results: Results, summary: pl.DataFrame | None) -> list[Case]:
 
 
 def _is_study(results: object) -> TypeGuard[StudyResults]:
-    """Whether these are a study's results; if so, frames have been loaded already, else they need not be."""
+    """Whether these are a study's results; if so, frames have been loaded already, else they need
+    not be."""
     module = sys.modules.get("rai_sim.study.results")
     return module is not None and isinstance(results, module.StudyResults)
 
 
-def _case(row: Found | Mapping[str, Any], experiment: Experiment, instance: str, label: str, **more: Any) -> Case:
+def _case(
+    row: Found | Mapping[str, Any], experiment: Experiment, instance: str, label: str, **more: Any
+) -> Case:
     """Return an experiment with its numbers, of a row of statistics."""
+
     def some(key: str) -> float:
         value = row[key]
         return math.nan if value is None else float(value)
 
     return Case(
-        experiment, instance, label, row["replications"], row["finished"], some("pulls_mean"), some("pulls_standard_error"),
-        some("pulls_mean_low_95"), some("pulls_mean_high_95"), **more,
-    )  # fmt: skip
+        experiment,
+        instance,
+        label,
+        row["replications"],
+        row["finished"],
+        some("pulls_mean"),
+        some("pulls_standard_error"),
+        some("pulls_mean_low_95"),
+        some("pulls_mean_high_95"),
+        **more,
+    )
 
 
 def _case_of_result(result: Result, label: str) -> Case:
@@ -216,18 +246,29 @@ def _cases_of_study(results: StudyResults, summary: pl.DataFrame | None) -> Iter
     frame = results.summary() if summary is None else summary
     for task, row in zip(results.tasks, frame.iter_rows(named=True), strict=True):
         label = short_label(task.experiment.algorithm)
-        yield _case(row, task.experiment, task.instance, label, parameters=task.parameters, study=(results, task))
+        yield _case(
+            row,
+            task.experiment,
+            task.instance,
+            label,
+            parameters=task.parameters,
+            study=(results, task),
+        )
 
 
 def labels_of(cases: Sequence[Case]) -> list[str]:
-    """Return a label for each case: its own, and what else tells it from the others; in the end a number."""
+    """Return a label for each case: its own, and what else tells it from the others; in the end a
+    number."""
     labels = [case.label for case in cases]
     for differs in _DIFFERENCES:
         if len(set(labels)) == len(labels):
             return labels
         values = [differs(case) for case in cases]
         if len(set(values)) > 1:
-            labels = [f"{label}, {value}" if value else label for label, value in zip(labels, values, strict=True)]
+            labels = [
+                f"{label}, {value}" if value else label
+                for label, value in zip(labels, values, strict=True)
+            ]
     if len(set(labels)) < len(labels):
         labels = [f"{label}, no. {i + 1}" for i, label in enumerate(labels)]
     return labels
@@ -250,6 +291,10 @@ def task_words(case: Case) -> str:
 
 #: What may tell two experiments of one label apart, in words.
 _DIFFERENCES: tuple[Callable[[Case], str], ...] = (
-    lambda case: case.instance, lambda case: f"δ = {case.experiment.delta:g}", task_words,
-    lambda case: f"seed {case.experiment.seed}", _cap, lambda case: f"skip_error {case.experiment.skip_error:g}",
-)  # fmt: skip
+    lambda case: case.instance,
+    lambda case: f"δ = {case.experiment.delta:g}",
+    task_words,
+    lambda case: f"seed {case.experiment.seed}",
+    _cap,
+    lambda case: f"skip_error {case.experiment.skip_error:g}",
+)

@@ -23,11 +23,14 @@ _BOUND_MARKERS = "+x1"
 _AXES = {"delta": "error probability δ", "n": "number of arms N", "gap": "bottleneck gap"}
 
 
-def mean_pulls(results: Results, ax: Axes | None = None, *, against: str = "delta", bounds: bool = True) -> Axes:
-    """Draw mean pulls with 95 % intervals against delta, the number of arms, the gap, or a parameter of the instances.
+def mean_pulls(
+    results: Results, ax: Axes | None = None, *, against: str = "delta", bounds: bool = True
+) -> Axes:
+    """Draw mean pulls with 95 % intervals against delta, the number of arms, the gap, or a
+    parameter of the instances.
 
-    There is a line for each algorithm, and for each value of what else differs. Of fewer than 30 finished replications no interval is
-    drawn, and the legend says so.
+    There is a line for each algorithm, and for each value of what else differs. Of fewer than 30
+    finished replications no interval is drawn, and the legend says so.
 
     Parameters
     ----------
@@ -36,11 +39,13 @@ def mean_pulls(results: Results, ax: Axes | None = None, *, against: str = "delt
     ax : matplotlib Axes, optional
         Where to draw; a new figure when None.
     against : str, default "delta"
-        "delta"; "n", the number of arms; "gap", the bottleneck gap; or a numeric parameter of a study's instances. What makes a problem
-        harder lies to the right: delta and gap fall along the axis.
+        "delta"; "n", the number of arms; "gap", the bottleneck gap; or a numeric parameter of a
+        study's instances. What makes a problem harder lies to the right: delta and gap fall along
+        the axis.
     bounds : bool, default True
-        Whether to draw the lower bound of the mean (Theorem 1, asymptotic) and the algorithms' upper bounds (Theorems 2 and 3, which a
-        replication exceeds with probability at most delta). Of arms that are not 1/2-sub-Gaussian, for which none holds, there are none.
+        Whether to draw the lower bound of the mean (Theorem 1, asymptotic) and the algorithms'
+        upper bounds (Theorems 2 and 3, which a replication exceeds with probability at most delta).
+        Of arms that are not 1/2-sub-Gaussian, for which none holds, there are none.
 
     Returns
     -------
@@ -50,8 +55,8 @@ def mean_pulls(results: Results, ax: Axes | None = None, *, against: str = "delt
     Raises
     ------
     TypeError, ValueError
-        If `results` holds something else, `against` is no parameter of all instances, a point has two values, or there are
-        more than 10 lines (`StudyResults.select` takes some of a study).
+        If `results` holds something else, `against` is no parameter of all instances, a point has
+        two values, or there are more than 10 lines (`StudyResults.select` takes some of a study).
 
     Examples
     --------
@@ -69,15 +74,28 @@ def mean_pulls(results: Results, ax: Axes | None = None, *, against: str = "delt
         falling, xs = against in ("delta", "gap"), [abscissa(case, against) for case in cases]
         chosen = looks_of_lines({label: points[0].label for label, points in lines.items()})
         for label, points in lines.items():
-            _draw_line(axes, label, sorted(points, key=lambda case: abscissa(case, against)), against, chosen[label])
+            _draw_line(
+                axes,
+                label,
+                sorted(points, key=lambda case: abscissa(case, against)),
+                against,
+                chosen[label],
+            )
         if any(case.has_interval for case in cases):
-            axes.fill_between([], [], color="0.6", alpha=0.4, linewidth=0, label="band: 95 % interval of the mean")
+            axes.fill_between(
+                [], [], color="0.6", alpha=0.4, linewidth=0, label="band: 95 % interval of the mean"
+            )
         if not all(case.has_interval for case in cases):
             axes.plot([], [], linestyle="none", label=NO_INTERVAL)
         if bounds:
             _draw_bounds(axes, lines, against, chosen)
-        scale_axis(axes, "x", xs, 1.5 if falling else 4.0, wanted=xs, whole=against == "n")  # ticks where the points are
-        scale_axis(axes, "y", [value for line in axes.get_lines() for value in np.asarray(line.get_ydata(), float)])
+        # ticks where the points are
+        scale_axis(axes, "x", xs, 1.5 if falling else 4.0, wanted=xs, whole=against == "n")
+        scale_axis(
+            axes,
+            "y",
+            [value for line in axes.get_lines() for value in np.asarray(line.get_ydata(), float)],
+        )
         if falling and not axes.xaxis_inverted():  # a caller may draw into axes twice
             axes.invert_xaxis()
         axes.set(xlabel=_AXES.get(against, plain(against)), ylabel="mean pulls")
@@ -138,17 +156,27 @@ def _lines(cases: Sequence[Case], against: str) -> dict[str, list[Case]]:
 
 
 def _rest(case: Case, against: str) -> dict[str, str]:
-    """Return in words what tells lines apart: family, delta, and what else was swept or set differently."""
+    """Return in words what tells lines apart: family, delta, and what else was swept or set
+    differently."""
     found = {"family": family_of(case, against)}
     if against != "delta":
         found["delta"] = f"δ = {case.experiment.delta:g}"
-        found |= {name: f"{name} = {case.parameters[name]:g}" for name in swept_parameters(case) if name != against}
+        found |= {
+            name: f"{name} = {case.parameters[name]:g}"
+            for name in swept_parameters(case)
+            if name != against
+        }
     return found | {f"setting {i}": words for i, words in enumerate(setting_words(case))}
 
 
 def swept_parameters(case: Case) -> list[str]:
-    """Return the numeric parameters of which a study has several values for the case's family: its instance's name lists them."""
-    return [name for name, value in case.parameters.items() if _is_number(value) and f", {name} = {value}" in case.instance]
+    """Return the numeric parameters of which a study has several values for the case's family: its
+    instance's name lists them."""
+    return [
+        name
+        for name, value in case.parameters.items()
+        if _is_number(value) and f", {name} = {value}" in case.instance
+    ]
 
 
 def _is_number(value: object) -> bool:
@@ -158,7 +186,8 @@ def _is_number(value: object) -> bool:
 def family_of(case: Case, against: str) -> str:
     """Return what instances along a line have in common, in words.
 
-    That is the name without the swept parameters which its end lists; of instances made by hand, the law and what is asked.
+    That is the name without the swept parameters which its end lists; of instances made by hand,
+    the law and what is asked.
     """
     if against == "delta":
         return case.instance
@@ -168,28 +197,53 @@ def family_of(case: Case, against: str) -> str:
             name = name.removesuffix(f", {parameter} = {value}")
         return name
     problem = case.experiment.problem
-    sizes = f"{len(problem.clusters)} clusters" if against == "n" else f"clusters {listed(problem.clusters, between=',')}"
-    return f"{type(problem.arms).__name__}, {sizes}, required {listed(problem.required, between=',')}"
+    sizes = (
+        f"{len(problem.clusters)} clusters"
+        if against == "n"
+        else f"clusters {listed(problem.clusters, between=',')}"
+    )
+    return (
+        f"{type(problem.arms).__name__}, {sizes}, required {listed(problem.required, between=',')}"
+    )
 
 
 def _draw_line(ax: Axes, label: str, points: Sequence[Case], against: str, look: Look) -> None:
     x = [abscissa(case, against) for case in points]
     capped = ", finished runs only" if any(case.note for case in points) else ""
-    ax.plot(x, [case.mean for case in points], **look.line_options(), linewidth=1.8, markersize=6, label=plain(label + capped))
+    ax.plot(
+        x,
+        [case.mean for case in points],
+        **look.line_options(),
+        linewidth=1.8,
+        markersize=6,
+        label=plain(label + capped),
+    )
     ends = [(case.low, case.high) if case.has_interval else (math.nan, math.nan) for case in points]
     low, high = [low for low, _ in ends], [high for _, high in ends]
     ax.fill_between(x, low, high, color=look.colour, alpha=0.22, linewidth=0)
     # A band needs two neighbours.
-    alone = [i for i, case in enumerate(points) if case.has_interval and not any(other.has_interval for other in _beside(points, i))]
+    alone = [
+        i
+        for i, case in enumerate(points)
+        if case.has_interval and not any(other.has_interval for other in _beside(points, i))
+    ]
     if alone:
-        ax.vlines([x[i] for i in alone], [low[i] for i in alone], [high[i] for i in alone], color=look.colour, linewidth=1.8)
+        ax.vlines(
+            [x[i] for i in alone],
+            [low[i] for i in alone],
+            [high[i] for i in alone],
+            color=look.colour,
+            linewidth=1.8,
+        )
 
 
 def _beside(points: Sequence[Case], i: int) -> list[Case]:
     return [points[k] for k in (i - 1, i + 1) if 0 <= k < len(points)]
 
 
-def _draw_bounds(ax: Axes, lines: dict[str, list[Case]], against: str, chosen: dict[str, Look]) -> None:
+def _draw_bounds(
+    ax: Axes, lines: dict[str, list[Case]], against: str, chosen: dict[str, Look]
+) -> None:
     """Draw each different lower bound once, and each line's upper bound in its own colour."""
     drawn: set[tuple[float, ...]] = set()
     theorems: dict[str, str] = {}
@@ -202,8 +256,16 @@ def _draw_bounds(ax: Axes, lines: dict[str, list[Case]], against: str, chosen: d
         x = [abscissa(case, against) for case in ordered]
         lower = [theory.lower(case.experiment.problem, case.experiment.delta) for case in ordered]
         if (key := (*x, *lower)) not in drawn:
-            ax.plot(x, lower, color="0.25", linewidth=1.4, linestyle=(0, (4, 1, 1, 1)), zorder=1.5, marker="" if len(x) > 1 else "_",
-                    label=None if drawn else "lower bound of the mean (Theorem 1, asymptotic)")
+            ax.plot(
+                x,
+                lower,
+                color="0.25",
+                linewidth=1.4,
+                linestyle=(0, (4, 1, 1, 1)),
+                zorder=1.5,
+                marker="" if len(x) > 1 else "_",
+                label=None if drawn else "lower bound of the mean (Theorem 1, asymptotic)",
+            )
             drawn.add(key)
         theorem, _ = ordered[0].upper
         if theorem is not None:
@@ -212,5 +274,14 @@ def _draw_bounds(ax: Axes, lines: dict[str, list[Case]], against: str, chosen: d
             said = f"{theorem} ({algorithm}: at most, with probability 1 − δ)"
             new = said not in theorems
             marker = theorems.setdefault(said, _BOUND_MARKERS[len(theorems) % len(_BOUND_MARKERS)])
-            ax.plot(x, [math.nan if value is None else value for value in upper], color=chosen[label].colour, linewidth=1.0,
-                    linestyle=(0, (1, 2)), marker=marker, markersize=6, zorder=1.5, label=said if new else None)
+            ax.plot(
+                x,
+                [math.nan if value is None else value for value in upper],
+                color=chosen[label].colour,
+                linewidth=1.0,
+                linestyle=(0, (1, 2)),
+                marker=marker,
+                markersize=6,
+                zorder=1.5,
+                label=said if new else None,
+            )

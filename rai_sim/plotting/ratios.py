@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rai_sim.plotting.inputs import LEAST_FOR_INTERVAL, NO_INTERVAL, SELECT, Case, Results, cases_of, setting_words, task_words
+from rai_sim.plotting.inputs import (
+    LEAST_FOR_INTERVAL,
+    NO_INTERVAL,
+    SELECT,
+    Case,
+    Results,
+    cases_of,
+    setting_words,
+    task_words,
+)
 from rai_sim.plotting.style import SIZE, Look, axes_or_new, finish, looks, plain
 from rai_sim.plotting.ticks import set_ticks
 from rai_sim.simulation.comparison import Ratio, common_replications, paired_ratio, ratio_of_means
@@ -26,13 +35,16 @@ _LINE, _LINE_SPACE, _MARK = 0.13, 0.11, 0.085
 
 
 def ratios(results: Results, ax: Axes | None = None, *, baseline: str | None = None) -> Axes:
-    """Draw the mean pulls of each algorithm over those of a baseline on the same instance and delta, with 95 % intervals.
+    """Draw the mean pulls of each algorithm over those of a baseline on the same instance and
+    delta, with 95 % intervals.
 
-    There is a row for each instance and delta, and in it a mark for each algorithm. Of fewer than 30 replications no interval is drawn.
+    There is a row for each instance and delta, and in it a mark for each algorithm. Of fewer than
+    30 replications no interval is drawn.
 
-    Intervals are of pairs of replications of equal index (`rai_sim.simulation.comparison.paired_ratio`), of independent means where seeds
-    differ; where a study keeps aggregates only, or hardly a pair finished, they are wider, so as to hold however the two vary together. The
-    legend says which. Numbers are of replications that finished.
+    Intervals are of pairs of replications of equal index
+    (`rai_sim.simulation.comparison.paired_ratio`), of independent means where seeds differ; where a
+    study keeps aggregates only, or hardly a pair finished, they are wider, so as to hold however
+    the two vary together. The legend says which. Numbers are of replications that finished.
 
     Parameters
     ----------
@@ -41,7 +53,8 @@ def ratios(results: Results, ax: Axes | None = None, *, baseline: str | None = N
     ax : matplotlib Axes, optional
         Where to draw; a new figure when None.
     baseline : str, optional
-        Label of the algorithm that others are divided by, such as "Vanilla"; the first one when None.
+        Label of the algorithm that others are divided by, such as "Vanilla"; the first one when
+        None.
 
     Returns
     -------
@@ -51,7 +64,8 @@ def ratios(results: Results, ax: Axes | None = None, *, baseline: str | None = N
     Raises
     ------
     TypeError, ValueError
-        If `results` holds something else, nothing to compare, or more than 40 rows; or `baseline` is not among the labels.
+        If `results` holds something else, nothing to compare, or more than 40 rows; or `baseline`
+        is not among the labels.
 
     Examples
     --------
@@ -82,8 +96,18 @@ def ratios(results: Results, ax: Axes | None = None, *, baseline: str | None = N
             f"results makes {len(rows)} rows, an instance and delta each; a figure shows at most "
             f"{MOST_ROWS}: {SELECT}",
         )
-    found = [[(case, _ratio(case, other), bool(case.note or other.note)) for case, other in row.pairs] for row in rows]
-    chosen, compared = looks(labels), [label for label in labels if any(case.label == label for row in rows for case, _ in row.pairs)]
+    found = [
+        [(case, _ratio(case, other), bool(case.note or other.note)) for case, other in row.pairs]
+        for row in rows
+    ]
+    chosen, compared = (
+        looks(labels),
+        [
+            label
+            for label in labels
+            if any(case.label == label for row in rows for case, _ in row.pairs)
+        ],
+    )
     with axes_or_new(ax, size_for(cases, base)) as axes:
         for label in compared:
             _draw_algorithm(axes, label, chosen[label], rows, found, compared)
@@ -96,7 +120,17 @@ def ratios(results: Results, ax: Axes | None = None, *, baseline: str | None = N
             axes.plot([], [], linestyle="none", label=NO_INTERVAL)
         axes.axvline(1.0, color="0.35", linewidth=1.0, linestyle=(0, (2, 2)), zorder=0.5)
         axes.set_xscale("log")
-        set_ticks(axes, "x", _round_ratios([value for r in ratios for value in ((r.low, r.high) if _has_interval(r) else (r.value,))]))
+        set_ticks(
+            axes,
+            "x",
+            _round_ratios(
+                [
+                    value
+                    for r in ratios
+                    for value in ((r.low, r.high) if _has_interval(r) else (r.value,))
+                ]
+            ),
+        )
         axes.set_yticks([row.height for row in rows], [row.name for row in rows], fontsize=8)
         axes.set_ylim(rows[-1].height + rows[-1].room / 2.0, rows[0].height - rows[0].room / 2.0)
         axes.set_xlabel(f"mean pulls over those of {plain(base, 40)}")
@@ -104,12 +138,17 @@ def ratios(results: Results, ax: Axes | None = None, *, baseline: str | None = N
 
 
 #: What an interval supposes, for the legend.
-_KINDS = {"paired": "pairs of replications", "independent": "other seeds: independent", "any dependence": "any dependence"}
+_KINDS = {
+    "paired": "pairs of replications",
+    "independent": "other seeds: independent",
+    "any dependence": "any dependence",
+}
 
 
 @dataclass(frozen=True)
 class _Row:
-    """An instance and delta: its name, its height and the room it takes in inches, and its cases with what they are divided by."""
+    """An instance and delta: its name, its height and the room it takes in inches, and its cases
+    with what they are divided by."""
 
     name: str
     height: float
@@ -118,16 +157,42 @@ class _Row:
 
 
 def _draw_algorithm(
-    ax: Axes, label: str, look: Look, rows: Sequence[_Row], found: Sequence[Sequence[tuple[Case, Ratio, bool]]], compared: Sequence[str]
+    ax: Axes,
+    label: str,
+    look: Look,
+    rows: Sequence[_Row],
+    found: Sequence[Sequence[tuple[Case, Ratio, bool]]],
+    compared: Sequence[str],
 ) -> None:
-    """Draw an algorithm's ratios, in each row at its own height, so that bars of several do not lie upon each other."""
+    """Draw an algorithm's ratios, in each row at its own height, so that bars of several do not lie
+    upon each other."""
     shift = _MARK * (compared.index(label) - (len(compared) - 1) / 2.0)
-    points = [(row.height + shift, ratio, capped) for row, ratios in zip(rows, found, strict=True)
-              for case, ratio, capped in ratios if case.label == label]
-    bars = [(ratio.value - ratio.low, ratio.high - ratio.value) if _has_interval(ratio) else (math.nan, math.nan) for _, ratio, _ in points]
-    words = plain(label + (", finished runs only" if any(capped for _, _, capped in points) else ""))
-    ax.errorbar([ratio.value for _, ratio, _ in points], [height for height, _, _ in points], xerr=np.transpose(bars), fmt=look.marker,
-                color=look.colour, markersize=5.5, capsize=2.5, linewidth=1.4, label=words)
+    points = [
+        (row.height + shift, ratio, capped)
+        for row, ratios in zip(rows, found, strict=True)
+        for case, ratio, capped in ratios
+        if case.label == label
+    ]
+    bars = [
+        (ratio.value - ratio.low, ratio.high - ratio.value)
+        if _has_interval(ratio)
+        else (math.nan, math.nan)
+        for _, ratio, _ in points
+    ]
+    words = plain(
+        label + (", finished runs only" if any(capped for _, _, capped in points) else "")
+    )
+    ax.errorbar(
+        [ratio.value for _, ratio, _ in points],
+        [height for height, _, _ in points],
+        xerr=np.transpose(bars),
+        fmt=look.marker,
+        color=look.colour,
+        markersize=5.5,
+        capsize=2.5,
+        linewidth=1.4,
+        label=words,
+    )
 
 
 def _has_interval(ratio: Ratio) -> bool:
@@ -135,17 +200,22 @@ def _has_interval(ratio: Ratio) -> bool:
 
 
 def size_for(cases: Sequence[Case], baseline: str | None = None) -> tuple[float, float]:
-    """Return the inches that a comparison needs, by its rows, the lines of their names and the algorithms compared."""
-    return SIZE[0], 1.0 + sum(row.room for row in _rows(cases, cases[0].label if baseline is None else baseline))
+    """Return the inches that a comparison needs, by its rows, the lines of their names and the
+    algorithms compared."""
+    return SIZE[0], 1.0 + sum(
+        row.room for row in _rows(cases, cases[0].label if baseline is None else baseline)
+    )
 
 
 def ratio_rows(cases: Sequence[Case], baseline: str | None = None) -> int:
-    """Return how many instances and deltas have ratios to the baseline, the first case's algorithm when None."""
+    """Return how many instances and deltas have ratios to the baseline, the first case's algorithm
+    when None."""
     return len(_rows(cases, cases[0].label if baseline is None else baseline)) if cases else 0
 
 
 def _rows(cases: Sequence[Case], baseline: str) -> list[_Row]:
-    """Return a row for every instance and delta of which there is a ratio, those of one instance together."""
+    """Return a row for every instance and delta of which there is a ratio, those of one instance
+    together."""
     by_place: dict[tuple[Any, ...], list[tuple[Case, Case]]] = {}
     for pair in _pairs(cases, baseline):
         by_place.setdefault((*_place(pair[0]), pair[0].experiment.seed), []).append(pair)
@@ -166,7 +236,8 @@ def _place(case: Case) -> tuple[Any, ...]:
 
 
 def _pairs(cases: Sequence[Case], baseline: str) -> list[tuple[Case, Case]]:
-    """Return every case for which there is a baseline on the same problem and delta, with it: of the same seed if there is one."""
+    """Return every case for which there is a baseline on the same problem and delta, with it: of
+    the same seed if there is one."""
     bases: dict[tuple[Any, ...], dict[int, Case]] = {}
     for case in cases:
         if case.label == baseline:
@@ -180,7 +251,12 @@ def _pairs(cases: Sequence[Case], baseline: str) -> list[tuple[Case, Case]]:
 
 
 def _ratio(case: Case, base: Case) -> Ratio:
-    known = case.mean, case.standard_error, case.finished, (base.mean, base.standard_error, base.finished)
+    known = (
+        case.mean,
+        case.standard_error,
+        case.finished,
+        (base.mean, base.standard_error, base.finished),
+    )
     if case.experiment.seed != base.experiment.seed:
         return ratio_of_means(*known, independent=True)
     one, other = case.rows(), base.rows()
@@ -193,11 +269,18 @@ def _ratio(case: Case, base: Case) -> Ratio:
 
 
 def _names(cases: Sequence[Case]) -> list[str]:
-    """Return a row's name: the instance, where it is not that of the row before, and what else varies."""
-    words = [[case.instance or task_words(case), f"δ = {case.experiment.delta:g}", *setting_words(case)] for case in cases]
+    """Return a row's name: the instance, where it is not that of the row before, and what else
+    varies."""
+    words = [
+        [case.instance or task_words(case), f"δ = {case.experiment.delta:g}", *setting_words(case)]
+        for case in cases
+    ]
     varies = [i == 0 or len(set(column)) > 1 for i, column in enumerate(zip(*words, strict=True))]
     rows = [[word for word, shown in zip(row, varies, strict=True) if shown] for row in words]
-    shorter = [row[1:] if i and len(row) > 1 and row[0] == rows[i - 1][0] else row for i, row in enumerate(rows)]
+    shorter = [
+        row[1:] if i and len(row) > 1 and row[0] == rows[i - 1][0] else row
+        for i, row in enumerate(rows)
+    ]
     return [_wrapped(", ".join(row)) for row in shorter]
 
 
@@ -207,16 +290,25 @@ def _wrapped(text: str, width: int = 30) -> str:
 
 
 def _round_ratios(values: Sequence[float]) -> list[float]:
-    """Return ticks for ratios, 1 among them: of some sets the coarsest that has four; none where powers of ten have."""
+    """Return ticks for ratios, 1 among them: of some sets the coarsest that has four; none where
+    powers of ten have."""
     low, high = min(*values, 1.0), max(*values, 1.0)
     for marks in _ROUND:
         decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        inside = [mark * 10.0**decade for decade in decades for mark in marks if low / 1.1 <= mark * 10.0**decade <= high * 1.1]
+        inside = [
+            mark * 10.0**decade
+            for decade in decades
+            for mark in marks
+            if low / 1.1 <= mark * 10.0**decade <= high * 1.1
+        ]
         if len(inside) >= 4:
             break
     return [] if marks == _ROUND[0] else inside
 
 
 _ROUND: tuple[tuple[float, ...], ...] = (
-    (1.0,), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0),
-)  # fmt: skip
+    (1.0,),
+    (1.0, 2.0, 5.0),
+    (1.0, 1.5, 2.0, 3.0, 5.0, 7.0),
+    (1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0),
+)

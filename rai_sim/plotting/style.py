@@ -1,7 +1,8 @@
-"""What all figures share: axes, colours that colour-blind readers and grey prints tell apart, legends.
+"""What all figures share: axes, colours that colour-blind readers and grey prints tell apart,
+legends.
 
-Colours are those of Okabe and Ito; line styles and marks repeat what they say. Clusters are ordered, so they take an ordered scale from
-dark to light, and line styles besides.
+Colours are those of Okabe and Ito; line styles and marks repeat what they say. Clusters are
+ordered, so they take an ordered scale from dark to light, and line styles besides.
 """
 
 from __future__ import annotations
@@ -21,14 +22,21 @@ from rai_sim.plotting.ticks import TickLocator, set_ticks
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Inches of a figure of its own, without its legend. It is legible in print at this size and on a page as wide as a telephone.
+#: Inches of a figure of its own, without its legend. It is legible in print at this size and on a
+#: page as wide as a telephone.
 SIZE = (5.0, 3.3)
 #: Settings of matplotlib under which figures are made.
 SETTINGS: Any = {
-    "font.size": 10.0, "axes.labelsize": 10.0, "axes.titlesize": 10.5, "legend.fontsize": 9.0, "xtick.labelsize": 9.0,
-    "ytick.labelsize": 9.0, "svg.hashsalt": "rai_sim",
-    "pdf.fonttype": 42, "ps.fonttype": 42,  # TrueType: several venues refuse Type 3
-}  # fmt: skip
+    "font.size": 10.0,
+    "axes.labelsize": 10.0,
+    "axes.titlesize": 10.5,
+    "legend.fontsize": 9.0,
+    "xtick.labelsize": 9.0,
+    "ytick.labelsize": 9.0,
+    "svg.hashsalt": "rai_sim",
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,  # TrueType: several venues refuse Type 3
+}
 
 
 @dataclass(frozen=True)
@@ -45,14 +53,19 @@ class Look:
 
 
 _LOOKS = (
-    Look("#0072B2", "o", "-"), Look("#D55E00", "s", (0, (6, 2))), Look("#009E73", "^", (0, (1, 1.3))),
-    Look("#CC79A7", "D", (0, (6, 2, 1, 2))), Look("#000000", "v", (0, (3, 1.5))),
-    Look("#E69F00", "P", (0, (10, 2))), Look("#56B4E9", "X", (0, (3, 1, 1, 1, 1, 1))),
-)  # fmt: skip
+    Look("#0072B2", "o", "-"),
+    Look("#D55E00", "s", (0, (6, 2))),
+    Look("#009E73", "^", (0, (1, 1.3))),
+    Look("#CC79A7", "D", (0, (6, 2, 1, 2))),
+    Look("#000000", "v", (0, (3, 1.5))),
+    Look("#E69F00", "P", (0, (10, 2))),
+    Look("#56B4E9", "X", (0, (3, 1, 1, 1, 1, 1))),
+)
 _MARKERS = "os^DvPX<>*"
 #: The paper's algorithms look the same in every figure.
 _FIXED = ("Vanilla", "Butterscotch", "LUCB")
-#: Inches of a line of a legend below the axes; and what tells the package's own figures, which have room for one, from a caller's.
+#: Inches of a line of a legend below the axes; and what tells the package's own figures, which have
+#: room for one, from a caller's.
 _LEGEND_LINE, _OURS = 0.19, "rai_sim"
 #: Characters of a line of a title.
 _TITLE = 52
@@ -62,7 +75,8 @@ _LINES = ("-", (0, (6, 2)), (0, (1, 1.3)), (0, (6, 2, 1, 2)))
 
 
 def looks(labels: Sequence[str]) -> dict[str, Look]:
-    """Return a look for each of some labels: the paper's algorithms have their own, others take the rest, in order.
+    """Return a look for each of some labels: the paper's algorithms have their own, others take the
+    rest, in order.
 
     Examples
     --------
@@ -77,19 +91,26 @@ def looks(labels: Sequence[str]) -> dict[str, Look]:
 
 
 def looks_of_lines(lines: Mapping[str, str]) -> dict[str, Look]:
-    """Return a look for each line, given as label and algorithm: an algorithm's lines share its colour, no two a mark and line style."""
+    """Return a look for each line, given as label and algorithm: an algorithm's lines share its
+    colour, no two a mark and line style."""
     own = looks(list(lines.values()))
     if len(own) == len(lines):
         return {label: own[algorithm] for label, algorithm in lines.items()}
-    return {label: Look(own[algorithm].colour, _MARKERS[i % len(_MARKERS)], _LOOKS[i % len(_LOOKS)].line)
-            for i, (label, algorithm) in enumerate(lines.items())}
+    return {
+        label: Look(
+            own[algorithm].colour, _MARKERS[i % len(_MARKERS)], _LOOKS[i % len(_LOOKS)].line
+        )
+        for i, (label, algorithm) in enumerate(lines.items())
+    }
 
 
 def cluster_look(cluster: int, clusters: int) -> tuple[Any, Any]:
     """Return colour and line style of a cluster, 0 being the best, dark to light."""
     from matplotlib import colormaps
 
-    return colormaps["viridis"](0.82 * cluster / max(clusters - 1, 1)), _LINES[cluster % len(_LINES)]
+    return colormaps["viridis"](0.82 * cluster / max(clusters - 1, 1)), _LINES[
+        cluster % len(_LINES)
+    ]
 
 
 def short_label(algorithm: Algorithm) -> str:
@@ -101,13 +122,17 @@ def short_label(algorithm: Algorithm) -> str:
     >>> short_label(rai.Vanilla()), short_label(rai.Vanilla(merging=False))
     ('Vanilla', 'Vanilla (merging=False)')
     """
-    options = [f"{f.name}={getattr(algorithm, f.name)!r}" for f in fields(algorithm)  # type: ignore[arg-type]  # all are dataclasses
-               if getattr(algorithm, f.name) != f.default]
+    options = [
+        f"{f.name}={getattr(algorithm, f.name)!r}"
+        for f in fields(algorithm)  # type: ignore[arg-type]  # all are dataclasses
+        if getattr(algorithm, f.name) != f.default
+    ]
     return type(algorithm).__name__ + (f" ({', '.join(options)})" if options else "")
 
 
 def plain(text: str, most: int = 60) -> str:
-    """Return a name as matplotlib will show it: dollars begin no formula, no name is left out of legends, and long ones are cut.
+    """Return a name as matplotlib will show it: dollars begin no formula, no name is left out of
+    legends, and long ones are cut.
 
     Examples
     --------
@@ -130,7 +155,8 @@ def house_style() -> Iterator[None]:
 
 
 def own_axes(size: tuple[float, float] = SIZE) -> Axes:
-    """Return the axes of a new figure that pyplot does not know of, for files; nothing is shown or kept open."""
+    """Return the axes of a new figure that pyplot does not know of, for files; nothing is shown or
+    kept open."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, layout="constrained")
@@ -140,14 +166,16 @@ def own_axes(size: tuple[float, float] = SIZE) -> Axes:
 
 @contextmanager
 def axes_or_new(ax: Axes | None, size: tuple[float, float] = SIZE) -> Iterator[Axes]:
-    """Give the axes to draw into; if there are none, new ones in a figure of pyplot, in the user's style with fonts that fit its size."""
+    """Give the axes to draw into; if there are none, new ones in a figure of pyplot, in the user's
+    style with fonts that fit its size."""
     if ax is not None:
         yield ax
         return
     from matplotlib import pyplot, rc_context
 
-    # Outside of any context: the first figure of a process loads the backend, which in a notebook makes pyplot interactive for good; a
-    # context would put that back at its end, and no later figure, the user's own included, would be shown.
+    # Outside of any context: the first figure of a process loads the backend, which in a notebook
+    # makes pyplot interactive for good; a context would put that back at its end, and no later
+    # figure, the user's own included, would be shown.
     figure = pyplot.figure(figsize=size, layout="constrained")
     figure.set_gid(_OURS)
     try:
@@ -165,10 +193,12 @@ def title_axes(ax: Axes, title: str) -> None:
 
 
 def finish(ax: Axes, title: str = "") -> Axes:
-    """Give axes their frame, ticks, grid, title and legend: below them, or inside where the caller's figure makes no room."""
+    """Give axes their frame, ticks, grid, title and legend: below them, or inside where the
+    caller's figure makes no room."""
     ax.spines[["top", "right"]].set_visible(False)
     for name, side in (("x", ax.xaxis), ("y", ax.yaxis)):
-        if not isinstance(side.get_major_locator(), TickLocator | FixedLocator):  # else it has its own, or names
+        # else it has its own, or names
+        if not isinstance(side.get_major_locator(), TickLocator | FixedLocator):
             set_ticks(ax, name)
     ax.grid(True, color="0.88", linewidth=0.6)
     ax.set_axisbelow(True)
@@ -186,25 +216,52 @@ def finish(ax: Axes, title: str = "") -> Axes:
     if figure.get_gid() == _OURS:
         for old in figure.legends:  # of what was drawn into these axes before
             old.remove()
-        figure.legend(handles, labels, loc="outside lower left", ncols=columns, frameon=False, columnspacing=1.2)
+        figure.legend(
+            handles,
+            labels,
+            loc="outside lower left",
+            ncols=columns,
+            frameon=False,
+            columnspacing=1.2,
+        )
         figure.set_figheight(figure.get_figheight() + _LEGEND_LINE * -(-len(labels) // columns))
     elif figure.get_layout_engine() is not None:  # it makes room
-        ax.legend(handles, labels, loc="upper left", bbox_to_anchor=(0.0, -0.16), frameon=False, ncols=columns, fontsize="small")
+        ax.legend(
+            handles,
+            labels,
+            loc="upper left",
+            bbox_to_anchor=(0.0, -0.16),
+            frameon=False,
+            ncols=columns,
+            fontsize="small",
+        )
     else:
         ax.legend(handles, labels, framealpha=0.7, fontsize="small")
     return ax
 
 
 def height_of(ax: Axes) -> float:
-    """Return about how many inches high axes will be once legends and titles have taken their room."""
+    """Return about how many inches high axes will be once legends and titles have taken their
+    room."""
     figure = ax.get_figure(root=True)
     if figure is None:
         return SIZE[1]
-    return float(ax.get_position().height * figure.get_figheight()) * (0.87 if figure.get_gid() == _OURS else 0.65)
+    return float(ax.get_position().height * figure.get_figheight()) * (
+        0.87 if figure.get_gid() == _OURS else 0.65
+    )
 
 
-def scale_axis(ax: Axes, axis: str, values: Any, factor: float = 8.0, wanted: Sequence[float] = (), *, whole: bool = False) -> None:
-    """Make an axis logarithmic if its values span more than a factor, and give it ticks (`wanted` and `whole` as in `set_ticks`).
+def scale_axis(
+    ax: Axes,
+    axis: str,
+    values: Any,
+    factor: float = 8.0,
+    wanted: Sequence[float] = (),
+    *,
+    whole: bool = False,
+) -> None:
+    """Make an axis logarithmic if its values span more than a factor, and give it ticks (`wanted`
+    and `whole` as in `set_ticks`).
 
     Values that are not positive (bounds that say nothing) are left aside.
     """

@@ -1,4 +1,5 @@
-"""Ticks of all figures: labels that can be read at any magnitude, and no more of them than there is room for."""
+"""Ticks of all figures: labels that can be read at any magnitude, and no more of them than there is
+room for."""
 
 from __future__ import annotations
 
@@ -9,12 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.textpath import text_to_path
-from matplotlib.ticker import Formatter, Locator, LogLocator, MaxNLocator, NullFormatter, NullLocator
+from matplotlib.ticker import (
+    Formatter,
+    Locator,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+    NullLocator,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Numbers are written out where none takes more characters, of those below 1 more of these: 500,000 and 0.0001. Else powers of ten are.
+#: Numbers are written out where none takes more characters, of those below 1 more of these: 500,000
+#: and 0.0001. Else powers of ten are.
 _PLAIN, _PLAIN_BELOW_1 = 7, 6
 #: A label may be off by this share of the distance to the next tick.
 _OFF = 0.02
@@ -23,7 +32,8 @@ _MOST, _APART = 8, 0.7
 
 
 def tick_labels(values: Sequence[float]) -> list[str]:
-    """Return the labels of an axis' ticks: 500,000 or 0.001, and powers of ten for all of them where some are longer.
+    """Return the labels of an axis' ticks: 500,000 or 0.001, and powers of ten for all of them
+    where some are longer.
 
     Digits are as many as tell neighbours apart.
 
@@ -35,7 +45,10 @@ def tick_labels(values: Sequence[float]) -> list[str]:
     parts = [_scientific(value, values) for value in values]
     plain = [_plain(digits, exponent) for digits, exponent in parts]
     powers = [_power(digits, exponent) for digits, exponent in parts]
-    if all(len(text) <= (_PLAIN if exponent >= 0 else _PLAIN_BELOW_1) for text, (_, exponent) in zip(plain, parts, strict=True)):
+    if all(
+        len(text) <= (_PLAIN if exponent >= 0 else _PLAIN_BELOW_1)
+        for text, (_, exponent) in zip(plain, parts, strict=True)
+    ):
         return plain
     # Where many digits are needed a power only makes them longer.
     return plain if max(map(len, plain)) <= max(map(_characters, powers)) else powers
@@ -47,7 +60,11 @@ def _scientific(value: float, values: Sequence[float]) -> tuple[str, int]:
         return "0", 0
     others = [abs(value - other) for other in values if other != value]
     near = max(_OFF * min(others), 2e-15 * abs(value)) if others else 1e-4 * abs(value)
-    text = next(text for number in range(17) if abs(float(text := f"{value:.{number}e}") - value) <= near or number == 16)
+    text = next(
+        text
+        for number in range(17)
+        if abs(float(text := f"{value:.{number}e}") - value) <= near or number == 16
+    )
     digits, _, exponent = text.partition("e")
     return digits.rstrip("0").rstrip(".") if "." in digits else digits, int(exponent)
 
@@ -60,7 +77,9 @@ def _power(digits: str, exponent: int) -> str:
     if digits == "0":
         return "0"
     sign, size = ("-", digits[1:]) if digits.startswith("-") else ("", digits)
-    return rf"${sign}10^{{{exponent}}}$" if size == "1" else rf"${sign}{size}\times10^{{{exponent}}}$"
+    return (
+        rf"${sign}10^{{{exponent}}}$" if size == "1" else rf"${sign}{size}\times10^{{{exponent}}}$"
+    )
 
 
 def _characters(power: str) -> float:
@@ -82,7 +101,8 @@ class TickFormatter(Formatter):
 
 
 class TickLocator(Locator):
-    """As many ticks at round numbers as fit: labels never touch, whatever the axis' range and length.
+    """As many ticks at round numbers as fit: labels never touch, whatever the axis' range and
+    length.
 
     Parameters
     ----------
@@ -102,7 +122,8 @@ class TickLocator(Locator):
         return self.tick_values(*sorted(axis.get_view_interval()))
 
     def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
-        """Return the ticks in a range: of the candidates that fit the first that has at least two; on the shortest axes one."""
+        """Return the ticks in a range: of the candidates that fit the first that has at least two;
+        on the shortest axes one."""
         best: list[float] = []
         one: list[float] = []
         slack = 1e-9 * (vmax - vmin)
@@ -122,7 +143,9 @@ class TickLocator(Locator):
         if axis.get_scale() == "log" and low > 0.0 and 4.0 * low <= high:
             yield from _on_a_logarithmic_axis(low, high)
         for number in range(6, 0, -1):
-            ticks: Any = MaxNLocator(number, steps=[1, 2, 2.5, 5, 10], integer=self._whole).tick_values(low, high)
+            ticks: Any = MaxNLocator(
+                number, steps=[1, 2, 2.5, 5, 10], integer=self._whole
+            ).tick_values(low, high)
             yield ticks.tolist()
 
     def _fit(self, ticks: Sequence[float], low: float, high: float) -> bool:
@@ -144,16 +167,22 @@ class TickLocator(Locator):
         size = float(font.get_size_in_points())
         if axis.axis_name != "x":
             return size, np.full(len(ticks), size)
-        widths = [text_to_path.get_text_width_height_descent(text, font, "$" in text)[0] for text in tick_labels(ticks)]
+        widths = [
+            text_to_path.get_text_width_height_descent(text, font, "$" in text)[0]
+            for text in tick_labels(ticks)
+        ]
         return size, np.array(widths)
 
 
 def _on_a_logarithmic_axis(low: float, high: float) -> Iterator[Sequence[float]]:
-    """Yield powers of ten, with 2 and 5 or 3 between them on short axes, every second one and fewer on long ones."""
+    """Yield powers of ten, with 2 and 5 or 3 between them on short axes, every second one and fewer
+    on long ones."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     if high < 100.0 * low:
         for between in ((1, 2, 5), (1, 3)):
-            yield [factor * _ten(exponent) for exponent in range(first, last + 1) for factor in between]
+            yield [
+                factor * _ten(exponent) for exponent in range(first, last + 1) for factor in between
+            ]
     for stride in range(1, max(last - first, 2)):
         yield [_ten(exponent) for exponent in range(first, last + 1) if exponent % stride == 0]
 
@@ -180,5 +209,7 @@ class _MinorLocator(LogLocator):
     def tick_values(self, vmin: float, vmax: float) -> Any:
         axis: Any = self.axis
         ticks = axis.get_majorticklocs()
-        powers = len(ticks) > 1 and all(math.isclose(tick, _ten(round(math.log10(tick))), rel_tol=1e-9) for tick in ticks)
+        powers = len(ticks) > 1 and all(
+            math.isclose(tick, _ten(round(math.log10(tick))), rel_tol=1e-9) for tick in ticks
+        )
         return super().tick_values(vmin, vmax) if powers else []

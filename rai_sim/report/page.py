@@ -1,4 +1,5 @@
-"""A study as one page of HTML that needs no network: what was run, tables that sort, figures, provenance, warnings."""
+"""A study as one page of HTML that needs no network: what was run, tables that sort, figures,
+provenance, warnings."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ figure{margin:0}figure img{width:100%;max-width:34rem;height:auto}figcaption{fon
 pre{background:#f6f6f6;padding:.6rem;overflow-x:auto;font-size:.8rem}details{margin:.6rem 0}
 @media print{body{max-width:none}.wide{overflow:visible;max-height:none}table{font-size:.6rem}figure{break-inside:avoid}}
 """
-#: Sorts a table by the column whose head is clicked or entered: numbers by their key, texts by the reader's language, missing values last.
+#: Sorts a table by the column whose head is clicked or entered: numbers by their key, texts by the
+#: reader's language, missing values last.
 _SCRIPT = """
 "use strict";
 for (const table of document.querySelectorAll("table.sorts")) {
@@ -67,7 +69,13 @@ for (const table of document.querySelectorAll("table.sorts")) {
 """
 
 
-def report(results: StudyResults, *, title: str | None = None, definition: str | None = None, all_figures: bool = False) -> str:
+def report(
+    results: StudyResults,
+    *,
+    title: str | None = None,
+    definition: str | None = None,
+    all_figures: bool = False,
+) -> str:
     """Return a study's report as the text of an HTML page; needs the extra `plot`.
 
     Parameters
@@ -106,19 +114,31 @@ def report(results: StudyResults, *, title: str | None = None, definition: str |
     frame = tables.distinct(summary)
     listed = _listed(frame)
     finished = int(frame["finished"].sum()) > 0
-    drawings = [(drawing, render(drawing, "svg")) for drawing in choose(results, summary, everything=all_figures)] if finished else []
+    drawings = (
+        [
+            (drawing, render(drawing, "svg"))
+            for drawing in choose(results, summary, everything=all_figures)
+        ]
+        if finished
+        else []
+    )
     parts = [
-        f"<h1>{html.escape(named)}</h1>", f"<p>{html.escape(_in_short(results, frame))}</p>",
+        f"<h1>{html.escape(named)}</h1>",
+        f"<p>{html.escape(_in_short(results, frame))}</p>",
         html_tables.warnings(tables.warnings_of(results, frame)),
         _section("What was run", _what(results, definition)),
         _section("Figures", _figures(drawings)),
         _section("Pulls", _pulls_table(listed) + _left_out(frame, listed)),
         _section("Errors", _errors_table(listed) + _left_out(frame, listed)),
         _section("Provenance", _provenance(results)),
-    ]  # fmt: skip
-    return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(named)}</title>'
-            '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
-            f"<style>{_STYLE}</style></head><body>{''.join(parts)}<script>{_SCRIPT}</script></body></html>\n")
+    ]
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta '
+        f'charset="utf-8"><title>{html.escape(named)}</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" '
+        'href="data:,">'
+        f"<style>{_STYLE}</style></head><body>{''.join(parts)}<script>{_SCRIPT}</script></body></html>\n"
+    )
 
 
 def _section(head: str, content: str) -> str:
@@ -137,22 +157,41 @@ def _in_short(results: StudyResults, frame: pl.DataFrame) -> str:
     return words + ("." if done == wanted else "; unfinished.")
 
 
-# What was run ---------------------------------------------------------------------------------------
+# What was run
+# --------------------------------------------------------------------------------------------------
 
 
 def _what(results: StudyResults, definition: str | None) -> str:
     instances = tables.instance_rows(results.tasks)
-    columns = tables.INSTANCE_COLUMNS.pick("instance", "law", "n_arms", "clusters", "required", "bottleneck_gap_reward", "means")
-    more = f"<p>... and {len(instances) - _INSTANCES:,} more instances.</p>" if len(instances) > _INSTANCES else ""
+    columns = tables.INSTANCE_COLUMNS.pick(
+        "instance", "law", "n_arms", "clusters", "required", "bottleneck_gap_reward", "means"
+    )
+    more = (
+        f"<p>... and {len(instances) - _INSTANCES:,} more instances.</p>"
+        if len(instances) > _INSTANCES
+        else ""
+    )
     runs = [task.experiment for task in results.tasks]
     facts: dict[str, Sequence[object]] = {
         "replications of each task": [_wanted(results)],
-        "algorithms": sorted({run.algorithm.label for run in runs}), "delta": sorted({run.delta for run in runs}),
-        "seeds": sorted({run.seed for run in runs}), "skip_error": sorted({run.skip_error for run in runs}),
-        "max_pulls": sorted({"none" if run.max_pulls is None else f"{run.max_pulls:,}" for run in runs}),
-    }  # fmt: skip
-    listed = "".join(f"<li>{html.escape(name)}: {html.escape(', '.join(map(str, values)))}</li>" for name, values in facts.items())
-    shown = "" if definition is None else f"<details><summary>The study's file</summary><pre>{html.escape(definition)}</pre></details>"
+        "algorithms": sorted({run.algorithm.label for run in runs}),
+        "delta": sorted({run.delta for run in runs}),
+        "seeds": sorted({run.seed for run in runs}),
+        "skip_error": sorted({run.skip_error for run in runs}),
+        "max_pulls": sorted(
+            {"none" if run.max_pulls is None else f"{run.max_pulls:,}" for run in runs}
+        ),
+    }
+    listed = "".join(
+        f"<li>{html.escape(name)}: {html.escape(', '.join(map(str, values)))}</li>"
+        for name, values in facts.items()
+    )
+    shown = (
+        ""
+        if definition is None
+        else "<details><summary>The study's "
+        f"file</summary><pre>{html.escape(definition)}</pre></details>"
+    )
     return f"<ul>{listed}</ul>{shown}{_sorted_table(columns, instances[:_INSTANCES], len(columns))}{more}"
 
 
@@ -166,7 +205,8 @@ def _wanted(results: StudyResults) -> str:
 
 
 def _listed(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows that the page lists: all, or of very many the first ones and those that warn."""
+    """Return the rows that the page lists: all, or of very many the first ones and those that
+    warn."""
     import polars as pl
 
     if len(frame) <= _TASKS:
@@ -176,10 +216,15 @@ def _listed(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _left_out(frame: pl.DataFrame, listed: pl.DataFrame) -> str:
     left = len(frame) - len(listed)
-    return f"<p>{left:,} more tasks are not listed; `rai-sim study --output FILE.csv` writes all.</p>" if left else ""
+    return (
+        f"<p>{left:,} more tasks are not listed; `rai-sim study --output FILE.csv` writes all.</p>"
+        if left
+        else ""
+    )
 
 
-# Results --------------------------------------------------------------------------------------------
+# Results
+# --------------------------------------------------------------------------------------------------
 
 
 def _verdict(row: Mapping[str, Any]) -> str:
@@ -188,13 +233,24 @@ def _verdict(row: Mapping[str, Any]) -> str:
         return "none finished"
     if row["error_exceeds_delta"]:
         return "lies above delta"
-    return "below delta" if row["error_rate_high_95"] <= row["delta"] else f"up to {percent(row['error_rate_high_95'])} possible"
+    return (
+        "below delta"
+        if row["error_rate_high_95"] <= row["delta"]
+        else f"up to {percent(row['error_rate_high_95'])} possible"
+    )
 
 
 _PULLS = COLUMNS.pick(
-    "instance", "algorithm", "delta", "replications", "pulls_mean", "pulls_interval",
-    "relative_half_width_95", "lower_bound_pulls", "upper_bound_pulls",
-)  # fmt: skip
+    "instance",
+    "algorithm",
+    "delta",
+    "replications",
+    "pulls_mean",
+    "pulls_interval",
+    "relative_half_width_95",
+    "lower_bound_pulls",
+    "upper_bound_pulls",
+)
 _ERRORS = (
     *COLUMNS.pick("instance", "algorithm", "delta", "finished", "errors"),
     COLUMNS["error_rate"].shown("error rate"),
@@ -204,33 +260,45 @@ _ERRORS = (
 
 
 def _pulls_table(frame: pl.DataFrame) -> str:
-    return _sorted_table(_PULLS, frame.iter_rows(named=True), tables.NAMES) + f"<p>{html.escape(tables.LEGEND)}</p>"
+    return (
+        _sorted_table(_PULLS, frame.iter_rows(named=True), tables.NAMES)
+        + f"<p>{html.escape(tables.LEGEND)}</p>"
+    )
 
 
 def _errors_table(frame: pl.DataFrame) -> str:
     table = _sorted_table(_ERRORS, frame.iter_rows(named=True), tables.NAMES)
-    return table + "<p>Intervals are Clopper and Pearson's, of single tasks: of many, one in forty " \
+    return (
+        table + "<p>Intervals are Clopper and Pearson's, of single tasks: of many, one in forty "
         "lies above delta by chance where the error probability is delta itself.</p>"
+    )
 
 
 def _figures(drawings: Sequence[tuple[Drawing, bytes]]) -> str:
     if not drawings:
         return "<p>No replication finished, so there is nothing to draw.</p>"
-    return f'<div class="figures">{"".join(_figure(drawing, svg) for drawing, svg in drawings)}</div>'
+    return (
+        f'<div class="figures">{"".join(_figure(drawing, svg) for drawing, svg in drawings)}</div>'
+    )
 
 
 def _figure(drawing: Drawing, svg: bytes) -> str:
-    source, name = "data:image/svg+xml;base64," + base64.b64encode(svg).decode(), html.escape(drawing.name)
+    source, name = (
+        "data:image/svg+xml;base64," + base64.b64encode(svg).decode(),
+        html.escape(drawing.name),
+    )
     caption = html.escape(drawing.caption)
     picture = f'<img src="{source}" alt="figure {name}; its numbers are in the tables">'
     return f'<figure id="{name}">{picture}<figcaption>{caption}</figcaption></figure>'
 
 
-# Provenance -----------------------------------------------------------------------------------------
+# Provenance
+# --------------------------------------------------------------------------------------------------
 
 
 def _of_run(key: str, title: str | None = None, form: Callable[[Any], str] = str) -> Column:
     """Return a column of the runs' records; older ones may miss what newer ones keep."""
+
     def shown(value: Any) -> str:
         return "n/a" if value is None else form(value)
 
@@ -255,13 +323,21 @@ def _provenance(results: StudyResults) -> str:
     records = html.escape(json.dumps(runs[-_RUNS:], indent=1))
     here = environment()
     made = f"This page: {now()}, rai_sim {here['rai_sim']}, streams of version {here['stream_version']}."
-    return (f"<p>{html.escape(made)} Every replication is a function of seed and index alone and can be made again.</p>"
-            f"{_sorted_table(_RUN_COLUMNS, runs[-_RUNS:], 3)}{more}"
-            f"<details><summary>The runs' whole records</summary><pre>{records}</pre></details>")
+    return (
+        f"<p>{html.escape(made)} Every replication is a function of seed and index alone and can "
+        "be made again.</p>"
+        f"{_sorted_table(_RUN_COLUMNS, runs[-_RUNS:], 3)}{more}"
+        f"<details><summary>The runs' whole records</summary><pre>{records}</pre></details>"
+    )
 
 
 def write_report(
-    results: StudyResults, path: str | Path, *, title: str | None = None, definition: str | None = None, all_figures: bool = False
+    results: StudyResults,
+    path: str | Path,
+    *,
+    title: str | None = None,
+    definition: str | None = None,
+    all_figures: bool = False,
 ) -> None:
     """Write `report` to a file.
 

@@ -68,7 +68,8 @@ def compiled_beside(experiments: Sequence[Experiment]) -> Iterator[Helper]:
 def _last_first(experiments: Sequence[Experiment]) -> list[Experiment]:
     """Return one experiment an algorithm, but for the first one's, from the last on.
 
-    An algorithm has the same kernels whatever its options are. At a cap of one pull a run ends at once.
+    An algorithm has the same kernels whatever its options are. At a cap of one pull a run ends at
+    once.
     """
     kinds: dict[type, Experiment] = {}
     for one in experiments:
@@ -105,20 +106,31 @@ class Helper:
         self._process: subprocess.Popen[bytes] | None = None
         self._thread = threading.current_thread()
         self._begun: set[type] = set()
-        self._done: dict[type, threading.Event] = {type(one.algorithm): threading.Event() for one in experiments}
+        self._done: dict[type, threading.Event] = {
+            type(one.algorithm): threading.Event() for one in experiments
+        }
 
     def start(self) -> None:
         """Start it, once."""
         if self._process is not None:
             return
+        # -P: not a copy that lies in the current folder
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", __name__],  # -P: not a copy that lies in the current folder
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [_HOME, os.environ.get("PYTHONPATH")]))},
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                __name__,
+            ],
+            env=os.environ
+            | {"PYTHONPATH": os.pathsep.join(filter(None, [_HOME, os.environ.get("PYTHONPATH")]))},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
-        self._thread = threading.Thread(target=self._follow, args=(self._process,), name="rai_sim beside", daemon=True)
+        self._thread = threading.Thread(
+            target=self._follow, args=(self._process,), name="rai_sim beside", daemon=True
+        )
         self._thread.start()
 
     def _follow(self, process: subprocess.Popen[bytes]) -> None:
@@ -157,7 +169,8 @@ class Helper:
 
 
 def main() -> None:
-    """Compile for the experiments on the standard input; say on the other when one begins and ends."""
+    """Compile for the experiments on the standard input; say on the other when one begins and
+    ends."""
     for number, one in enumerate(pickle.load(sys.stdin.buffer)):
         print("begun", number, flush=True)
         run_into(one, 0, block_for(one, 1))

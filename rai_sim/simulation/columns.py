@@ -45,7 +45,8 @@ class Found:
         95 % interval of the mean where the number of replications followed from what was seen;
         None where it did not, for Student's.
     facts : mapping
-        What else is known, such as the name of the instance; without its fact a column has no entry.
+        What else is known, such as the name of the instance; without its fact a column has no
+        entry.
 
     Examples
     --------

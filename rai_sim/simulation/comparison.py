@@ -26,8 +26,8 @@ class Ratio:
     replications : int
         Pairs of finished replications; without pairs the smaller number of finished replications.
     kind : {"paired", "independent", "any dependence"}
-        What the interval supposes: it knows how the two vary together; that they do not, as with different seeds; or nothing, so that it
-        holds however they do.
+        What the interval supposes: it knows how the two vary together; that they do not, as with
+        different seeds; or nothing, so that it holds however they do.
 
     Examples
     --------
@@ -49,8 +49,8 @@ class Ratio:
 def paired_ratio(one: Result, other: Result) -> Ratio:
     """Return the ratio of mean pulls of two results over the replications that finished in both.
 
-    The interval is Student's for the logarithm of the ratio, whose variance follows from those of both means and from their covariance over
-    replications of equal index (the delta method).
+    The interval is Student's for the logarithm of the ratio, whose variance follows from those of
+    both means and from their covariance over replications of equal index (the delta method).
 
     Parameters
     ----------
@@ -79,7 +79,8 @@ def paired_ratio(one: Result, other: Result) -> Ratio:
             f"results have {n} finished replications in common; simulate at least two with the "
             "same indices",
         )
-    # The logarithm of a mean moves by the relative error: pairs of x / mean - y / mean have its variance, covariance included.
+    # The logarithm of a mean moves by the relative error: pairs of x / mean - y / mean have its
+    # variance, covariance included.
     spread = float(np.std(x / x.mean() - y / y.mean(), ddof=1)) / math.sqrt(n)
     return _ratio(float(x.mean() / y.mean()), spread, n, "paired")
 
@@ -99,15 +100,23 @@ def common_replications(one: Result, other: Result) -> int:
 
 def _pairs(one: Result, other: Result) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows of the replications that finished in both."""
-    _, a, b = np.intersect1d(one.replication_index, other.replication_index, assume_unique=True, return_indices=True)
+    _, a, b = np.intersect1d(
+        one.replication_index, other.replication_index, assume_unique=True, return_indices=True
+    )
     both = one.finished[a] & other.finished[b]
     return a[both], b[both]
 
 
 def ratio_of_means(
-    mean: float, standard_error: float, finished: int, other: tuple[float, float, int], *, independent: bool = False
+    mean: float,
+    standard_error: float,
+    finished: int,
+    other: tuple[float, float, int],
+    *,
+    independent: bool = False,
 ) -> Ratio:
-    """Return the ratio of two means of which only mean, standard error and number of replications are known.
+    """Return the ratio of two means of which only mean, standard error and number of replications
+    are known.
 
     Parameters
     ----------
@@ -116,8 +125,8 @@ def ratio_of_means(
     other : (float, float, int)
         The same of the other.
     independent : bool, default False
-        Whether the two are known to be independent. If not, the relative standard errors are added: the interval is the widest that any
-        dependence needs.
+        Whether the two are known to be independent. If not, the relative standard errors are added:
+        the interval is the widest that any dependence needs.
 
     Examples
     --------
@@ -127,7 +136,12 @@ def ratio_of_means(
     other_mean, other_error, other_finished = other
     errors = standard_error / mean, other_error / other_mean
     spread = math.hypot(*errors) if independent else sum(errors)
-    return _ratio(mean / other_mean, spread, min(finished, other_finished), "independent" if independent else "any dependence")
+    return _ratio(
+        mean / other_mean,
+        spread,
+        min(finished, other_finished),
+        "independent" if independent else "any dependence",
+    )
 
 
 def _ratio(value: float, spread: float, n: int, kind: str) -> Ratio:

@@ -1,4 +1,5 @@
-"""When kernels are compiled: for what, and for how long; so that it can be said, and kept out of what replications are said to take."""
+"""When kernels are compiled: for what, and for how long; so that it can be said, and kept out of
+what replications are said to take."""
 
 from __future__ import annotations
 
@@ -14,12 +15,14 @@ from numba.core.caching import NullCache
 if TYPE_CHECKING:
     from rai_sim.simulation.experiment import Experiment
 
-#: Called with what is compiled, in words, and None when it begins, the seconds it took when it ends.
+#: Called with what is compiled, in words, and None when it begins, the seconds it took when it
+#: ends.
 Watcher = Callable[[str, float | None], None]
 
 
 class _Compilations(event.Listener):  # type: ignore[misc]  # numba is untyped
-    """Listens to Numba: a kernel is compiled with all that it calls, in one thread at a time, for which the others wait."""
+    """Listens to Numba: a kernel is compiled with all that it calls, in one thread at a time, for
+    which the others wait."""
 
     def __init__(self) -> None:
         self.watchers: list[Watcher] = []
@@ -54,7 +57,11 @@ class _Compilations(event.Listener):  # type: ignore[misc]  # numba is untyped
             watcher(f"{getattr(self.thread, 'what', 'kernels')} ({how})", seconds)
 
     def _how_often(self, dispatcher: Any) -> str:
-        return "in every process: they cannot be kept on disk" if isinstance(dispatcher._cache, NullCache) else "once; kept on disk"
+        return (
+            "in every process: they cannot be kept on disk"
+            if isinstance(dispatcher._cache, NullCache)
+            else "once; kept on disk"
+        )
 
     @property
     def seconds(self) -> float:
@@ -80,7 +87,9 @@ def compile_seconds() -> float:
 
 def about_to_run(experiment: Experiment) -> None:
     """Remember for this thread what kernels will be compiled for, if any are."""
-    _COMPILATIONS.thread.what = f"{type(experiment.algorithm).__name__} for {type(experiment.problem.arms).__name__} arms"
+    _COMPILATIONS.thread.what = (
+        f"{type(experiment.algorithm).__name__} for {type(experiment.problem.arms).__name__} arms"
+    )
 
 
 @contextmanager

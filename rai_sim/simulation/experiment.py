@@ -45,16 +45,19 @@ class Experiment:
     seed: int
     skip_error: float
     max_pulls: int | None
-    #: Why it cannot be run here, and the remedy: of experiments from a store (`rai_sim.study.stored`); None for all others.
+    #: Why it cannot be run here, and the remedy: of experiments from a store
+    #: (`rai_sim.study.stored`); None for all others.
     why_not_run: ClassVar[str | None] = None
 
     def identity(self) -> str:
-        """Return a text that two experiments share exactly when equal indices stand for equal replications.
+        """Return a text that two experiments share exactly when equal indices stand for equal
+        replications.
 
         Returns
         -------
         str
-            A readable head, and a SHA-256 of everything that defines the numbers, `STREAM_VERSION` included.
+            A readable head, and a SHA-256 of everything that defines the numbers, `STREAM_VERSION`
+            included.
         """
         return self._identity
 
@@ -79,7 +82,8 @@ class Experiment:
         }
 
     def differences(self, other: Experiment) -> tuple[str, ...]:
-        """Return the names of the parts in which two experiments differ; empty if they are one experiment.
+        """Return the names of the parts in which two experiments differ; empty if they are one
+        experiment.
 
         Examples
         --------

@@ -1,4 +1,5 @@
-"""Where progress is shown: a bar on a terminal or in a notebook, else lines, which suit a log; and what is being compiled."""
+"""Where progress is shown: a bar on a terminal or in a notebook, else lines, which suit a log; and
+what is being compiled."""
 
 from __future__ import annotations
 
@@ -13,19 +14,22 @@ from rai_sim.simulation.compilation import watched
 
 #: Seconds between two lines of a log.
 LINE_SECONDS = 30.0
-#: Seconds after which the first line comes if lines were asked for, and between two drawings of a bar.
+#: Seconds after which the first line comes if lines were asked for, and between two drawings of a
+#: bar.
 _FIRST_LINE, _REDRAWN = 1.0, 0.1
 
 
 class _Told:
-    """Whether the command line runs: then None, for progress, stands for lines where there is no terminal, and compilations are told."""
+    """Whether the command line runs: then None, for progress, stands for lines where there is no
+    terminal, and compilations are told."""
 
     by_command_line = False
 
 
 @contextmanager
 def command_line() -> Iterator[None]:
-    """While the command line runs, tell what takes long in logs too: what is compiled at once, progress unless it is declined."""
+    """While the command line runs, tell what takes long in logs too: what is compiled at once,
+    progress unless it is declined."""
     before, _Told.by_command_line = _Told.by_command_line, True
     try:
         with watched(_say_compiling):
@@ -64,7 +68,8 @@ class _Lines:
 class Bar:
     """A tqdm bar, lines, or nothing.
 
-    Lines come after 1, 2, 4, ... s and then every LINE_SECONDS; unasked for, on the command line, after LINE_SECONDS.
+    Lines come after 1, 2, 4, ... s and then every LINE_SECONDS; unasked for, on the command line,
+    after LINE_SECONDS.
 
     Parameters
     ----------
@@ -78,22 +83,39 @@ class Bar:
         How tqdm is to write what follows percentage and bar.
     """
 
-    def __init__(self, total: int, progress: bool | None, name: str = "", layout: str | None = None) -> None:
+    def __init__(
+        self, total: int, progress: bool | None, name: str = "", layout: str | None = None
+    ) -> None:
         """Show that nothing is done yet."""
         self._tqdm: Any = None
         self._open = ExitStack()
         if progress is False or (progress is None and not _Told.by_command_line and not _draws()):
             return
-        from tqdm.auto import tqdm  # here: most calls show no bar, and a notebook bar is slow to import
+        # here: most calls show no bar, and a notebook bar is slow to import
+        from tqdm.auto import (
+            tqdm,
+        )
 
         self._lines = not _draws()
         self._always = progress is True
         self._gap = _FIRST_LINE if self._always else LINE_SECONDS
         self._next = time.monotonic() + (self._gap if self._lines else 0.0)
-        options: dict[str, Any] = {"total": total, "unit": "replication", "unit_scale": True, "desc": f"{name}: " if name else None}
+        options: dict[str, Any] = {
+            "total": total,
+            "unit": "replication",
+            "unit_scale": True,
+            "desc": f"{name}: " if name else None,
+        }
         if self._lines:  # written by `_line` alone
-            layout = layout or "{n_fmt}/{total_fmt} replications in {elapsed}, {rate_fmt}, {remaining} left"
-            options |= {"bar_format": "{desc}{percentage:.0f} %, " + layout, "file": _Lines(), "delay": math.inf}
+            layout = (
+                layout
+                or "{n_fmt}/{total_fmt} replications in {elapsed}, {rate_fmt}, {remaining} left"
+            )
+            options |= {
+                "bar_format": "{desc}{percentage:.0f} %, " + layout,
+                "file": _Lines(),
+                "delay": math.inf,
+            }
         elif layout is not None:
             options["bar_format"] = "{percentage:3.0f}%|{bar}| " + layout
         self._tqdm = tqdm(**options)
@@ -125,7 +147,8 @@ class Bar:
             self._line()
 
     def _start_after(self, count: int) -> None:
-        """Let rate and time left be those of what follows: the first replication loads the kernel, or waits for its compilation."""
+        """Let rate and time left be those of what follows: the first replication loads the kernel,
+        or waits for its compilation."""
         bar = self._tqdm
         bar.n = bar.initial = bar.last_print_n = count
         bar.start_t = bar.last_print_t = time.time()

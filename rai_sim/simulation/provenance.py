@@ -30,7 +30,11 @@ def processor() -> str:
     except OSError:
         text = ""
     models = [line.partition(":")[2] for line in text.splitlines() if line.startswith("model name")]
-    return " ".join((models[0] if models else "").split()) or platform.processor() or platform.machine()
+    return (
+        " ".join((models[0] if models else "").split())
+        or platform.processor()
+        or platform.machine()
+    )
 
 
 def usable_cores() -> int:
@@ -56,7 +60,8 @@ def now() -> str:
 
 
 def environment() -> dict[str, Any]:
-    """Return package and library versions, STREAM_VERSION, a digest of the kernels' sources, Python, system and processor.
+    """Return package and library versions, STREAM_VERSION, a digest of the kernels' sources,
+    Python, system and processor.
 
     Examples
     --------

@@ -35,17 +35,17 @@ _COLUMNS: dict[str, type[np.generic]] = {
 class Result:
     """Simulated replications of one experiment, in ascending order of their indices.
 
-    `simulate` makes them. Results of one experiment with disjoint replications merge: `a + b`, `sum([...])`,
-    or, for many at once, `Result.merge`. Two results are equal if experiment, replications and all rows are;
-    the time spent does not count. The arrays are read-only.
+    `simulate` makes them. Results of one experiment with disjoint replications merge: `a + b`,
+    `sum([...])`, or, for many at once, `Result.merge`. Two results are equal if experiment,
+    replications and all rows are; the time spent does not count. The arrays are read-only.
 
     Parameters
     ----------
     experiment : Experiment
         What was run.
     ranges : sequence of (int, int)
-        Half-open ranges of replication indices that the rows belong to, in ascending order; kept as a tuple,
-        adjacent ranges joined.
+        Half-open ranges of replication indices that the rows belong to, in ascending order; kept as
+        a tuple, adjacent ranges joined.
     pulls : (R,) int64
         Pulls until the stop, or until the cap.
     rounds : (R,) int64
@@ -59,7 +59,8 @@ class Result:
     seconds : float
         Wall time spent, compiling kernels left out, added up by merges.
     compile_seconds : float
-        Wall time spent compiling kernels in this process, added up by merges; 0 where they were on disk.
+        Wall time spent compiling kernels in this process, added up by merges; 0 where they were on
+        disk.
 
     Raises
     ------
@@ -101,7 +102,8 @@ class Result:
             if array.shape != shape:
                 raise ArgumentValueError(
                     name,
-                    f"{name} has shape {array.shape} but ranges={short.repr(tuple(ranges))} need {shape}; give "
+                    f"{name} has shape {array.shape} but ranges={short.repr(tuple(ranges))} need "
+                    f"{shape}; give "
                     "one row a replication",
                 )
             array.setflags(write=False)
@@ -140,7 +142,9 @@ class Result:
     @property
     def replication_index(self) -> NDArray[np.int64]:
         """Index of each row's replication, (R,) int64, ascending; made anew at each use."""
-        return np.concatenate([np.arange(start, stop, dtype=np.int64) for start, stop in self.ranges])
+        return np.concatenate(
+            [np.arange(start, stop, dtype=np.int64) for start, stop in self.ranges]
+        )
 
     @classmethod
     def merge(cls, results: Iterable[Result]) -> Result:
@@ -154,8 +158,8 @@ class Result:
         Raises
         ------
         ValueError
-            If there is none, if experiments differ (naming in what), or if replications are in two results
-            (naming them).
+            If there is none, if experiments differ (naming in what), or if replications are in two
+            results (naming them).
 
         Examples
         --------
@@ -189,11 +193,18 @@ class Result:
         ranges = tuple((start, stop) for start, stop, _, _ in pieces)
 
         def column(name: str) -> NDArray[Any]:
-            return np.concatenate([getattr(part, name)[row : row + b - a] for a, b, part, row in pieces])
+            return np.concatenate(
+                [getattr(part, name)[row : row + b - a] for a, b, part, row in pieces]
+            )
 
         columns = {name: column(name) for name in _COLUMNS}
-        return cls(parts[0].experiment, ranges, **columns, seconds=sum(part.seconds for part in parts),
-                   compile_seconds=sum(part.compile_seconds for part in parts))
+        return cls(
+            parts[0].experiment,
+            ranges,
+            **columns,
+            seconds=sum(part.seconds for part in parts),
+            compile_seconds=sum(part.compile_seconds for part in parts),
+        )
 
     def __add__(self, other: Result) -> Result:
         """Merge disjoint replications of one experiment."""
@@ -216,8 +227,10 @@ class Result:
 
     def __repr__(self) -> str:
         """Say what was run, without the rows."""
-        return (f"Result({self.algorithm.label}, delta={self.delta}, seed={self.seed}, "
-                f"replications={self.replications}, finished={np.count_nonzero(self.finished)})")
+        return (
+            f"Result({self.algorithm.label}, delta={self.delta}, seed={self.seed}, "
+            f"replications={self.replications}, finished={np.count_nonzero(self.finished)})"
+        )
 
     def _repr_html_(self) -> str:
         """Return the summary as a table, for notebooks."""
@@ -247,7 +260,8 @@ class Result:
         Returns
         -------
         polars.DataFrame
-            replication, pulls, rounds (Int64), correct, finished (Boolean), representatives (List(Int32)).
+            replication, pulls, rounds (Int64), correct, finished (Boolean), representatives
+            (List(Int32)).
 
         Examples
         --------
@@ -269,8 +283,9 @@ class Result:
         Returns
         -------
         polars.DataFrame
-            cluster (1 is the best), arm (index), id, name (as `arms.with_names` has them, else null and "arm 3"), mean (reward), times, and
-            share of the finished replications. Only clusters of which something is asked, and arms that were named.
+            cluster (1 is the best), arm (index), id, name (as `arms.with_names` has them, else null
+            and "arm 3"), mean (reward), times, and share of the finished replications. Only
+            clusters of which something is asked, and arms that were named.
 
         Examples
         --------
@@ -285,11 +300,29 @@ class Result:
         arms = self.problem.arms
         finished = int(np.count_nonzero(self.finished))
         rows = [
-            (cluster + 1, arm, None if arms.ids is None else arms.ids[arm], arms.name(arm), float(arms.means[arm]), times, times / finished)
-            for cluster, outputs in outputs_by_cluster(self) for arm, times in outputs
-        ]  # fmt: skip
-        kinds: dict[str, Any] = {"cluster": pl.Int64, "arm": pl.Int64, "id": pl.Int64, "name": pl.String}
-        return pl.DataFrame(rows, schema=kinds | {"mean": pl.Float64, "times": pl.Int64, "share": pl.Float64}, orient="row")
+            (
+                cluster + 1,
+                arm,
+                None if arms.ids is None else arms.ids[arm],
+                arms.name(arm),
+                float(arms.means[arm]),
+                times,
+                times / finished,
+            )
+            for cluster, outputs in outputs_by_cluster(self)
+            for arm, times in outputs
+        ]
+        kinds: dict[str, Any] = {
+            "cluster": pl.Int64,
+            "arm": pl.Int64,
+            "id": pl.Int64,
+            "name": pl.String,
+        }
+        return pl.DataFrame(
+            rows,
+            schema=kinds | {"mean": pl.Float64, "times": pl.Int64, "share": pl.Float64},
+            orient="row",
+        )
 
 
 def _join(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
@@ -300,7 +333,8 @@ def _join(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
         if not 0 <= start < stop or (joined and start < joined[-1][1]):
             raise ArgumentValueError(
                 "ranges",
-                f"ranges holds ({start}, {stop}) in {short.repr(tuple(ranges))}; give ascending, disjoint, "
+                f"ranges holds ({start}, {stop}) in {short.repr(tuple(ranges))}; give ascending, "
+                "disjoint, "
                 "non-empty ranges (start, stop)",
             )
         if joined and start == joined[-1][1]:
@@ -317,8 +351,10 @@ def _refuse_other_experiment(one: Experiment, other: Experiment) -> None:
     if not different:
         return
     # Problems are too long to print; for the rest the two values say what to mend.
-    words = [name if name == "problem" else f"{name} ({getattr(one, name)} and {getattr(other, name)})"
-             for name in different]
+    words = [
+        name if name == "problem" else f"{name} ({getattr(one, name)} and {getattr(other, name)})"
+        for name in different
+    ]
     raise ArgumentValueError(
         "results",
         f"cannot merge results of different experiments: they differ in {', '.join(words)}; "

@@ -1,9 +1,10 @@
 """Ctrl-C while a kernel runs.
 
-Python handles a signal between two of its own instructions: not before a kernel that was called in the main thread returns, which may
-take minutes for one long replication. But the C handler writes the signal's number into a file at once (`signal.set_wakeup_fd`). So a
-thread waits at the other end and raises the flags that kernels look at (`rai_sim.engine.stop`); they return, and Python's own handler
-does what it is there for. What it does not end, callers of `running` run again.
+Python handles a signal between two of its own instructions: not before a kernel that was called in
+the main thread returns, which may take minutes for one long replication. But the C handler writes
+the signal's number into a file at once (`signal.set_wakeup_fd`). So a thread waits at the other end
+and raises the flags that kernels look at (`rai_sim.engine.stop`); they return, and Python's own
+handler does what it is there for. What it does not end, callers of `running` run again.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ def _the_watch() -> _Watch:
 
 @contextmanager
 def watched() -> Iterator[None]:
-    """In the main thread, have signals seen while kernels run, here or in other threads; elsewhere do nothing: no other gets signals."""
+    """In the main thread, have signals seen while kernels run, here or in other threads; elsewhere
+    do nothing: no other gets signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,5 @@
-"""simulate(): validate, cut the replications into blocks, run them here or through joblib, collect a Result."""
+"""simulate(): validate, cut the replications into blocks, run them here or through joblib, collect
+a Result."""
 
 from __future__ import annotations
 
@@ -25,23 +26,30 @@ from rai_sim.support.checks import check_count, check_progress, check_seed, chec
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import real
 
-#: A block takes about this long, so that Ctrl-C is answered promptly and progress moves; it is far longer than a block's overhead.
+#: A block takes about this long, so that Ctrl-C is answered promptly and progress moves; it is far
+#: longer than a block's overhead.
 _BLOCK_SECONDS = 0.2
-#: Replications that take longer than this, in seconds, are worth the hundredth of a second that starting workers takes.
+#: Replications that take longer than this, in seconds, are worth the hundredth of a second that
+#: starting workers takes.
 _WORTH_WORKERS = 0.05
-#: Smallest delta accepted: the thresholds' pi^2 R^3 N / (3 delta) must stay within doubles for every R a run can reach.
+#: Smallest delta accepted: the thresholds' pi^2 R^3 N / (3 delta) must stay within doubles for
+#: every R a run can reach.
 _SMALLEST_DELTA = 1e-200
-#: Largest skip_error accepted. Beyond it the simulated law would be visibly another one than the algorithm's.
+#: Largest skip_error accepted. Beyond it the simulated law would be visibly another one than the
+#: algorithm's.
 _MOST_SKIP_ERROR = 1e-3
 
 
 class SimulationInterrupted(KeyboardInterrupt):
-    """Ctrl-C during `simulate`; `.result` holds the finished replications as a Result, or None if there is none."""
+    """Ctrl-C during `simulate`; `.result` holds the finished replications as a Result, or None if
+    there is none."""
 
     def __init__(self, result: Result | None) -> None:
         """Keep what was finished."""
         finished = 0 if result is None else len(result.pulls)
-        super().__init__(f"interrupted; the {finished} finished replications are in this exception's .result")
+        super().__init__(
+            f"interrupted; the {finished} finished replications are in this exception's .result"
+        )
         self.result = result
 
 
@@ -61,8 +69,9 @@ def simulate(
 ) -> Result:
     """Run independent replications of an algorithm on a problem.
 
-    Replication i's results are a function of (seed, i) and of the arguments that define the experiment. They do not depend on
-    `replications`, `n_jobs`, `block_size`, the joblib backend or the order in which blocks finish.
+    Replication i's results are a function of (seed, i) and of the arguments that define the
+    experiment. They do not depend on `replications`, `n_jobs`, `block_size`, the joblib backend or
+    the order in which blocks finish.
 
     Parameters
     ----------
@@ -75,22 +84,28 @@ def simulate(
     replications : int, default 1000
         Number of replications, at least 1.
     seed : int, optional
-        A non-negative integer below 2^2048. When None, 128 bits of entropy are drawn from the system; `Result.seed` tells them.
+        A non-negative integer below 2^2048. When None, 128 bits of entropy are drawn from the
+        system; `Result.seed` tells them.
     n_jobs : int or None, default 1
-        Workers: 1 runs in the caller's thread, -1 uses every core; None takes what `joblib.parallel_config` says. Workers are threads
-        unless a joblib backend ("loky", "dask", "ray") is configured; kernels release the GIL.
+        Workers: 1 runs in the caller's thread, -1 uses every core; None takes what
+        `joblib.parallel_config` says. Workers are threads unless a joblib backend ("loky", "dask",
+        "ray") is configured; kernels release the GIL.
     progress : bool or None, default False
-        Show a progress bar on the error stream, and what kernels are being compiled; where that is no terminal and no notebook, a line
-        every 30 s. None shows them on a terminal or in a notebook only.
+        Show a progress bar on the error stream, and what kernels are being compiled; where that is
+        no terminal and no notebook, a line every 30 s. None shows them on a terminal or in a
+        notebook only.
     skip_error : float, default 1e-12
-        Bound, a replication, on the total-variation distance between the law of (pulls, rounds, outputs) that is simulated and the
-        law of pull-by-pull simulation. 0 skips only what is certain, at some cost in time. At most 1e-3.
+        Bound, a replication, on the total-variation distance between the law of (pulls, rounds,
+        outputs) that is simulated and the law of pull-by-pull simulation. 0 skips only what is
+        certain, at some cost in time. At most 1e-3.
     max_pulls : int, optional
-        Cap on a replication's pulls. A round that would pass it is not started: the replication has finished False, keeps its pulls,
-        and counts neither as correct nor as wrong. Runs of Vanilla and Butterscotch that finish are those without a cap, number
-        for number; LUCB's have the same law.
+        Cap on a replication's pulls. A round that would pass it is not started: the replication has
+        finished False, keeps its pulls, and counts neither as correct nor as wrong. Runs of Vanilla
+        and Butterscotch that finish are those without a cap, number for number; LUCB's have the
+        same law.
     first_replication : int, default 0
-        Index of the first replication; `first_replication=k, replications=1` reruns replication k alone.
+        Index of the first replication; `first_replication=k, replications=1` reruns replication k
+        alone.
     block_size : int, optional
         Replications a block; chosen by measured time when None.
 
@@ -102,8 +117,8 @@ def simulate(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of a wrong type or value, before anything is run; or if a recording runs out, or a law's rewards have no
-        finite sum, naming arm and pull.
+        If an argument is of a wrong type or value, before anything is run; or if a recording runs
+        out, or a law's rewards have no finite sum, naming arm and pull.
     OverflowError
         If a replication without cap would pass 2^62 pulls.
     SimulationInterrupted
@@ -128,7 +143,9 @@ def simulate(
     check_progress(progress)
     with Bar(count, progress, experiment.algorithm.label) as bar:
         try:
-            with closing(run.blocks()) as blocks:  # so that workers have stopped before their results are collected
+            with closing(
+                run.blocks()
+            ) as blocks:  # so that workers have stopped before their results are collected
                 for done in blocks:
                     bar.update(done)
         except KeyboardInterrupt:
@@ -172,9 +189,13 @@ def checked_experiment(
             ": add parentheses" if isinstance(algorithm, type) else "",
         )
     return Experiment(
-        problem, algorithm, _check_delta(delta), check_seed(seed), _check_skip_error(skip_error),
+        problem,
+        algorithm,
+        _check_delta(delta),
+        check_seed(seed),
+        _check_skip_error(skip_error),
         None if max_pulls is None else check_count("max_pulls", max_pulls, 1),
-    )  # fmt: skip
+    )
 
 
 @dataclass
@@ -205,13 +226,17 @@ class _Run:
                 yield self._run_part(part)
 
     def _lower_flag(self) -> None:
-        """Let kernels go on: in the main thread, whoever handled a signal has raised by now if it was to end something."""
+        """Let kernels go on: in the main thread, whoever handled a signal has raised by now if it
+        was to end something."""
         self.out.history.stop[0] = 0
 
     def _first_pass(self) -> Generator[int]:
         start, size, each = 0, self.block_size or 1, 0.0
-        # Alone, every block runs here. With workers, the first ones do: they compile what is missing once, and tell a replication's time.
-        while start < self.count and (self.n_jobs == 1 or (self.count - start) * each <= _WORTH_WORKERS):
+        # Alone, every block runs here. With workers, the first ones do: they compile what is
+        # missing once, and tell a replication's time.
+        while start < self.count and (
+            self.n_jobs == 1 or (self.count - start) * each <= _WORTH_WORKERS
+        ):
             stop = min(start + size, self.count)
             began, compiled = time.perf_counter(), compile_seconds()
             finished = self._run_part((start, stop))
@@ -219,7 +244,8 @@ class _Run:
             yield finished
             size = self.block_size or next_size(stop - start, seconds)
             if self.n_jobs != 1 and len(self.done) == 1:
-                size = min(size, 16)  # the first block's time may be compilation's, or mostly a call's
+                # the first block's time may be compilation's, or mostly a call's
+                size = min(size, 16)
             else:
                 each = seconds / (stop - start)
             start = stop
@@ -229,12 +255,16 @@ class _Run:
     def _spread(self, start: int, size: int) -> Iterator[int]:
         """Run what is left on workers: threads write into the block, others send theirs back."""
         if self.block_size is None:  # enough blocks for every worker to be busy to the end
-            size = max(1, min(size, math.ceil((self.count - start) / (8 * effective_workers(self.n_jobs)))))
+            size = max(
+                1, min(size, math.ceil((self.count - start) / (8 * effective_workers(self.n_jobs))))
+            )
         parts = ((at, min(at + size, self.count)) for at in range(start, self.count, size))
         if share_memory(self.n_jobs):
             yield from spread(self._run_part, parts, self.n_jobs)
             return
-        with closing(spread(partial(_run_elsewhere, self.experiment, self.first), parts, self.n_jobs)) as blocks:
+        with closing(
+            spread(partial(_run_elsewhere, self.experiment, self.first), parts, self.n_jobs)
+        ) as blocks:
             for at, block in blocks:
                 yield self._collect(at, block)
 
@@ -275,9 +305,16 @@ class _Run:
         compiling = compile_seconds() - self.compiled_before
         seconds = max(time.perf_counter() - self.started - compiling, 0.0)
         return Result(
-            experiment=self.experiment, ranges=tuple((self.first + a, self.first + b) for a, b in ranges), pulls=pulls, rounds=rounds,
-            correct=correct, finished=finished, representatives=representatives, seconds=seconds, compile_seconds=compiling,
-        )  # fmt: skip
+            experiment=self.experiment,
+            ranges=tuple((self.first + a, self.first + b) for a, b in ranges),
+            pulls=pulls,
+            rounds=rounds,
+            correct=correct,
+            finished=finished,
+            representatives=representatives,
+            seconds=seconds,
+            compile_seconds=compiling,
+        )
 
 
 def _run_elsewhere(experiment: Experiment, first: int, part: tuple[int, int]) -> tuple[int, Block]:
@@ -289,7 +326,8 @@ def _run_elsewhere(experiment: Experiment, first: int, part: tuple[int, int]) ->
 
 
 def next_size(size: int, seconds: float) -> int:
-    """Return a block size that takes about _BLOCK_SECONDS, but for long replications at most 16 times the last: times may vary a lot."""
+    """Return a block size that takes about _BLOCK_SECONDS, but for long replications at most 16
+    times the last: times may vary a lot."""
     growth = _BLOCK_SECONDS / max(seconds, 1e-9)
     return max(1, int(size * min(growth, 1024.0 if seconds < 1e-3 * size else 16.0)))
 

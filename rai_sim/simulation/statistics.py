@@ -122,7 +122,8 @@ class Sums:
 
 @dataclass(frozen=True, eq=False)
 class Aggregate(Sums):
-    """Sums with a histogram, from which quantiles follow closely; `a + b` is that of a disjoint union.
+    """Sums with a histogram, from which quantiles follow closely; `a + b` is that of a disjoint
+    union.
 
     In whatever pieces replications come, the total is the same to the bit.
 
@@ -196,7 +197,8 @@ class Aggregate(Sums):
         return (*sums, self.bins.tolist(), self.counts.tolist())
 
     def quantile(self, share: float) -> float:
-        """Return the pulls that a share of finished replications did not exceed; NaN if none finished.
+        """Return the pulls that a share of finished replications did not exceed; NaN if none
+        finished.
 
         They are known to within 1/512 of themselves.
 
@@ -256,11 +258,18 @@ def aggregates_of(
     owner = np.repeat(np.arange(len(starts)), ends - starts)[finished]
     cells, counts = np.unique((owner << 14) + bin_of(pulls[finished]), return_counts=True)
     borders = np.searchsorted(cells, np.arange(1, len(starts)) << 14)
-    sums = np.column_stack([
-        ends - starts, done, done - np.add.reduceat(correct, starts, dtype=np.int64), np.add.reduceat(seen, starts),
-        np.add.reduceat(seen * seen, starts), np.add.reduceat(np.where(finished, rounds, 0), starts), least,
-        np.maximum.reduceat(seen, starts),
-    ])  # fmt: skip
+    sums = np.column_stack(
+        [
+            ends - starts,
+            done,
+            done - np.add.reduceat(correct, starts, dtype=np.int64),
+            np.add.reduceat(seen, starts),
+            np.add.reduceat(seen * seen, starts),
+            np.add.reduceat(np.where(finished, rounds, 0), starts),
+            least,
+            np.maximum.reduceat(seen, starts),
+        ]
+    )
     bins, counts_of = np.split(cells & 0x3FFF, borders), np.split(counts.astype(np.int64), borders)
     return [Aggregate(*fields) for fields in zip(*sums.T.tolist(), bins, counts_of, strict=True)]
 
@@ -276,8 +285,8 @@ def of_finished(column: NDArray[np.int64], finished: NDArray[np.bool_]) -> NDArr
 def rank_of(share: float, n: int) -> int:
     """Return which of n ascending numbers is a quantile: the first that enough do not exceed.
 
-    Enough is this share of them. That is the inverted distribution function, so a quantile is always
-    a number that occurred.
+    Enough is this share of them. That is the inverted distribution function, so a quantile is
+    always a number that occurred.
 
     Examples
     --------
@@ -339,7 +348,8 @@ def clopper_pearson(errors: int, n: int) -> tuple[float, float]:
 def upper_bound(
     problem: Problem, algorithm: Algorithm, delta: float
 ) -> tuple[str | None, float | None]:
-    """Return the theorem that bounds an algorithm's pulls with probability 1 - delta, and its bound.
+    """Return the theorem that bounds an algorithm's pulls with probability 1 - delta, and its
+    bound.
 
     None without one, and where the means are not known, as in a study of a reward law that is not
     known here.

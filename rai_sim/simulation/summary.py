@@ -21,7 +21,8 @@ _KEY = "column"
 
 @dataclass(frozen=True)
 class Summary:
-    """Statistics of a `Result`; every number about pulls, rounds and errors is over finished replications.
+    """Statistics of a `Result`; every number about pulls, rounds and errors is over finished
+    replications.
 
     Attributes
     ----------
@@ -34,11 +35,12 @@ class Summary:
     mean, standard_error : float
         Of pulls; NaN where the number of finished replications leaves them undefined.
     interval : (float, float)
-        95 % Student interval of the mean number of pulls; NaN with fewer than two finished replications.
+        95 % Student interval of the mean number of pulls; NaN with fewer than two finished
+        replications.
     quantiles : dict of float to float
-        Of pulls: for each share of 0.05, 0.25, 0.5, 0.75, 0.95 and 1 the smallest number seen that at least
-        this share of replications did not exceed (the inverted distribution function, so always a number that
-        occurred); NaN if none finished.
+        Of pulls: for each share of 0.05, 0.25, 0.5, 0.75, 0.95 and 1 the smallest number seen that
+        at least this share of replications did not exceed (the inverted distribution function, so
+        always a number that occurred); NaN if none finished.
     mean_rounds : float
         Mean number of rounds.
     errors : int
@@ -50,15 +52,18 @@ class Summary:
     error_exceeds_delta : bool
         Whether that whole interval lies above delta.
     lower_bound : float
-        Pulls by Theorem 1, for the mean: asymptotic (delta -> 0), Gaussian arms of standard deviation 1/2.
+        Pulls by Theorem 1, for the mean: asymptotic (delta -> 0), Gaussian arms of standard
+        deviation 1/2.
     upper_bound, upper_bound_theorem
-        The algorithm's own bound in pulls, which holds with probability 1 - delta, and the theorem's name;
-        None for an algorithm without one.
+        The algorithm's own bound in pulls, which holds with probability 1 - delta, and the
+        theorem's name; None for an algorithm without one.
     share_above_upper_bound : float or None
-        Share of finished replications that took more, by over one pull an arm: rounding may add that much.
+        Share of finished replications that took more, by over one pull an arm: rounding may add
+        that much.
     named : dict of int to list of str, or None
-        Where the arms have names: for each cluster of which something is asked, 1 being the best, the names of as many arms as are asked
-        for, those that were named most often; None without names.
+        Where the arms have names: for each cluster of which something is asked, 1 being the best,
+        the names of as many arms as are asked for, those that were named most often; None without
+        names.
     unguarded : str or None
         Why neither guarantees nor bounds hold for these arms; None if they do.
     seconds, compile_seconds : float
@@ -95,20 +100,29 @@ class Summary:
         said = []
         if self.error_exceeds_delta:
             low, high = map(percent, self.error_interval)
-            said.append(f"the error rate lies above delta = {self.delta:g}: {self.errors:,} of "
-                        f"{self.finished:,} outputs are wrong, 95 % interval {low} to {high}")
+            said.append(
+                f"the error rate lies above delta = {self.delta:g}: {self.errors:,} of "
+                f"{self.finished:,} outputs are wrong, 95 % interval {low} to {high}"
+            )
         if self.finished < self.replications:
             capped = self.replications - self.finished
-            what, bias = (("did not finish though no cap was set", "may be biased") if self.max_pulls is None
-                          else (f"stopped at the cap of {number(self.max_pulls)} pulls", "is biased low"))
-            said.append(f"{capped:,} of {count(self.replications, 'replication')} {what}; the statistics are over the finished ones only, "
-                        f"so the mean {bias}")
+            what, bias = (
+                ("did not finish though no cap was set", "may be biased")
+                if self.max_pulls is None
+                else (f"stopped at the cap of {number(self.max_pulls)} pulls", "is biased low")
+            )
+            said.append(
+                f"{capped:,} of {count(self.replications, 'replication')} {what}; the statistics "
+                "are over the finished ones only, "
+                f"so the mean {bias}"
+            )
         if self.unguarded is not None:
             said.append(f"guarantees and bounds do not hold for these arms: {self.unguarded}")
         return tuple(said)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON can hold them: text for shares, lists for tuples, None for NaN and inf.
+        """Return the fields as JSON can hold them: text for shares, lists for tuples, None for NaN
+        and inf.
 
         Examples
         --------
@@ -131,31 +145,40 @@ class Summary:
     @property
     def headline(self) -> str:
         """What was run, and how much of it finished, in words."""
-        done = "all finished" if self.finished == self.replications else f"{self.finished:,} finished"
+        done = (
+            "all finished" if self.finished == self.replications else f"{self.finished:,} finished"
+        )
         return f"{self.algorithm}, delta {self.delta:g}, seed {self.seed}: {count(self.replications, 'replication')}, {done}"
 
     def _rows(self) -> dict[str, str]:
         """Return what is said of the replications, by name."""
         low, high = map(number, self.interval)
         error_low, error_high = map(percent, self.error_interval)
-        quantiles = [f"{'max' if share == 1.0 else percent(share)}: {number(value)}"
-                     for share, value in self.quantiles.items()]
+        quantiles = [
+            f"{'max' if share == 1.0 else percent(share)}: {number(value)}"
+            for share, value in self.quantiles.items()
+        ]
         rows = {
             "pulls, mean": f"{number(self.mean)}  (95 % interval {low} to {high}, "
-                           f"standard error {number(self.standard_error)})",
+            f"standard error {number(self.standard_error)})",
             "pulls, quantiles": "   ".join(quantiles),
             "rounds, mean": number(self.mean_rounds),
             "errors": f"{self.errors:,} of {self.finished:,}: {percent(self.error_rate)}  "
-                      f"(95 % interval {error_low} to {error_high}; delta {percent(self.delta)})",
-            "lower bound": f"{number(self.lower_bound)}  (Theorem 1: of the mean, asymptotic, delta -> 0)",
-        }  # fmt: skip
+            f"(95 % interval {error_low} to {error_high}; delta {percent(self.delta)})",
+            "lower bound": f"{number(self.lower_bound)}  (Theorem 1: of the mean, asymptotic, "
+            "delta -> 0)",
+        }
         if self.upper_bound is not None and self.share_above_upper_bound is not None:
             above = percent(self.share_above_upper_bound)
-            rows["upper bound"] = (f"{number(self.upper_bound)}  ({self.upper_bound_theorem}: with "
-                                   f"probability {1 - self.delta:g}; {above} took more)")
+            rows["upper bound"] = (
+                f"{number(self.upper_bound)}  ({self.upper_bound_theorem}: with "
+                f"probability {1 - self.delta:g}; {above} took more)"
+            )
         if self.named is not None:
-            rows["named most often"] = "; ".join(f"cluster {cluster}: {listed(names, 5, more=f' and {len(names) - 5} more')}"
-                                                 for cluster, names in self.named.items())
+            rows["named most often"] = "; ".join(
+                f"cluster {cluster}: {listed(names, 5, more=f' and {len(names) - 5} more')}"
+                for cluster, names in self.named.items()
+            )
         compiled = f", and {self.compile_seconds:.3g} s compiling" if self.compile_seconds else ""
         return rows | {"time": f"{self.seconds:.3g} s{compiled}"}
 
@@ -175,10 +198,13 @@ def found_in(result: Result) -> Found:
 
 
 def summarise(result: Result, found: Found | None = None) -> Summary:
-    """Return the statistics of a result (see `Result.summary`); `found` may have been made before."""
+    """Return the statistics of a result (see `Result.summary`); `found` may have been made
+    before."""
     found = found or found_in(result)
     problem = result.problem
-    statistics = {one.name: found[one.metadata[_KEY]] for one in fields(Summary) if _KEY in one.metadata}
+    statistics = {
+        one.name: found[one.metadata[_KEY]] for one in fields(Summary) if _KEY in one.metadata
+    }
     return Summary(
         **statistics,
         seed=result.seed,
@@ -200,18 +226,26 @@ def _share_above(result: Result, found: Found) -> float | None:
 
 
 def outputs_by_cluster(result: Result) -> list[tuple[int, list[tuple[int, int]]]]:
-    """Return, for each cluster of which something is asked, the arms named for it with how often, most often first, ties by index."""
+    """Return, for each cluster of which something is asked, the arms named for it with how often,
+    most often first, ties by index."""
     found, start = [], 0
     for cluster, required in enumerate(result.problem.required):
         if required:
-            arms, times = np.unique(result.representatives[result.finished, start : start + required], return_counts=True)
+            arms, times = np.unique(
+                result.representatives[result.finished, start : start + required],
+                return_counts=True,
+            )
             order = np.argsort(-times, kind="stable")
-            found.append((cluster, list(zip(arms[order].tolist(), times[order].tolist(), strict=True))))
+            found.append(
+                (cluster, list(zip(arms[order].tolist(), times[order].tolist(), strict=True)))
+            )
         start += required
     return found
 
 
 def _most_named(result: Result) -> dict[int, list[str]]:
     problem = result.problem
-    return {cluster + 1: [problem.arms.name(arm) for arm, _ in outputs[: problem.required[cluster]]]
-            for cluster, outputs in outputs_by_cluster(result)}
+    return {
+        cluster + 1: [problem.arms.name(arm) for arm, _ in outputs[: problem.required[cluster]]]
+        for cluster, outputs in outputs_by_cluster(result)
+    }

@@ -5,16 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-#: Pulls are counted in bins of this many to an octave, so that a bin is at most 1/256 of its pulls wide.
+#: Pulls are counted in bins of this many to an octave, so that a bin is at most 1/256 of its pulls
+#: wide.
 _BITS = 8
 _PER_OCTAVE = 1 << _BITS
-#: Numbers below 2^63 are three digits of this many bits; products of two digits, summed 2^20 times, fit int64.
+#: Numbers below 2^63 are three digits of this many bits; products of two digits, summed 2^20 times,
+#: fit int64.
 _DIGIT_BITS = 21
 _MOST_AT_ONCE = 1 << 20
 
 
 def bin_of(pulls: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the bin of each non-negative number of pulls: itself below 512, then 256 bins to an octave.
+    """Return the bin of each non-negative number of pulls: itself below 512, then 256 bins to an
+    octave.
 
     Examples
     --------
@@ -22,7 +25,9 @@ def bin_of(pulls: NDArray[np.int64]) -> NDArray[np.int64]:
     [3, 511, 512, 512, 513]
     """
     exponent = np.frexp(pulls.astype(np.float64))[1].astype(np.int64) - 1
-    exponent -= (pulls >> np.maximum(exponent, 0)) == 0  # beyond 2^53 the conversion may round up to the next power of two
+    exponent -= (
+        pulls >> np.maximum(exponent, 0)
+    ) == 0  # beyond 2^53 the conversion may round up to the next power of two
     shift = np.maximum(exponent - _BITS, 0)
     bins: NDArray[np.int64] = (pulls >> shift) + shift * _PER_OCTAVE
     return bins
@@ -65,10 +70,17 @@ def exact_sum_of_squares(values: NDArray[np.int64], most: int) -> int:
     """
     if most * most * len(values) < 2**63:
         return int(np.dot(values, values))
-    return sum(_long_sum_of_squares(values[at : at + _MOST_AT_ONCE]) for at in range(0, len(values), _MOST_AT_ONCE))
+    return sum(
+        _long_sum_of_squares(values[at : at + _MOST_AT_ONCE])
+        for at in range(0, len(values), _MOST_AT_ONCE)
+    )
 
 
 def _long_sum_of_squares(values: NDArray[np.int64]) -> int:
     mask = (1 << _DIGIT_BITS) - 1
     digits = [(values >> (place * _DIGIT_BITS)) & mask for place in range(3)]
-    return sum(int(np.dot(digits[i], digits[j])) << (_DIGIT_BITS * (i + j)) for i in range(3) for j in range(3))
+    return sum(
+        int(np.dot(digits[i], digits[j])) << (_DIGIT_BITS * (i + j))
+        for i in range(3)
+        for j in range(3)
+    )

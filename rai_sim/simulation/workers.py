@@ -1,4 +1,5 @@
-"""Where replications are run: a range of an experiment's replications in a block, and jobs spread over workers."""
+"""Where replications are run: a range of an experiment's replications in a block, and jobs spread
+over workers."""
 
 from __future__ import annotations
 
@@ -33,30 +34,39 @@ def run_into(experiment: Experiment, first: int, block: Block) -> None:
     Raises
     ------
     ValueError, OverflowError
-        If a recording runs out, a sum is not finite, or a replication would pass 2^62 pulls; some rows may have been written.
+        If a recording runs out, a sum is not finite, or a replication would pass 2^62 pulls; some
+        rows may have been written.
     KernelStopped
         If SIGINT or SIGTERM came and its handler raised nothing here; some rows are finished.
     """
     about_to_run(experiment)
     with running(block.history.stop):
-        experiment.algorithm.run_block(kernel_law(experiment.problem.arms), _setting(experiment), first, block)
+        experiment.algorithm.run_block(
+            kernel_law(experiment.problem.arms), _setting(experiment), first, block
+        )
     if block.fault[0] != NONE:
         raise_fault(block.fault)
 
 
 def _setting(experiment: Experiment) -> Setting:
     problem, cap = experiment.problem, experiment.max_pulls
-    # Fresh arrays: those of a problem sent to another process may be read-only, which to Numba is another type.
+    # Fresh arrays: those of a problem sent to another process may be read-only, which to Numba is
+    # another type.
     return Setting(
-        sizes=np.array(problem.clusters, np.int64), required=np.array(problem.required, np.int64),
-        cluster_of=np.array(problem.cluster_of, np.int64), delta=experiment.delta, skip_error=experiment.skip_error,
-        max_pulls=-1 if cap is None else min(cap, MOST_PULLS), key=stream_key(experiment.seed),
-    )  # fmt: skip
+        sizes=np.array(problem.clusters, np.int64),
+        required=np.array(problem.required, np.int64),
+        cluster_of=np.array(problem.cluster_of, np.int64),
+        delta=experiment.delta,
+        skip_error=experiment.skip_error,
+        max_pulls=-1 if cap is None else min(cap, MOST_PULLS),
+        key=stream_key(experiment.seed),
+    )
 
 
 @lru_cache(maxsize=2)
 def kernel_law(arms: Arms) -> Any:
-    """Return arms.kernel_law(), kept for the blocks that follow: tables of many categorical arms take a while to make."""
+    """Return arms.kernel_law(), kept for the blocks that follow: tables of many categorical arms
+    take a while to make."""
     return arms.kernel_law()
 
 
@@ -64,14 +74,16 @@ def effective_workers(n_jobs: int | None) -> int:
     """Return the number of workers that `n_jobs` means as joblib is configured."""
     if n_jobs == 1:
         return 1
-    import joblib  # here: importing it costs a tenth of a second that a single-threaded run need not pay
+    # here: importing it costs a tenth of a second that a single-threaded run need not pay
+    import joblib
 
     workers: int = joblib.effective_n_jobs(n_jobs)
     return workers
 
 
 def share_memory(n_jobs: int | None) -> bool:
-    """Return whether the workers that `n_jobs` means, as joblib is configured, are threads of this process."""
+    """Return whether the workers that `n_jobs` means, as joblib is configured, are threads of this
+    process."""
     if n_jobs == 1:
         return True
     import joblib
@@ -80,11 +92,15 @@ def share_memory(n_jobs: int | None) -> bool:
     return bool(getattr(backend, "supports_sharedmem", False))
 
 
-def spread(run: Callable[[Job], Outcome], jobs: Iterable[Job], n_jobs: int | None) -> Generator[Outcome]:
-    """Run jobs on workers, as joblib is configured (threads unless it is), and yield their outcomes as they come.
+def spread(
+    run: Callable[[Job], Outcome], jobs: Iterable[Job], n_jobs: int | None
+) -> Generator[Outcome]:
+    """Run jobs on workers, as joblib is configured (threads unless it is), and yield their outcomes
+    as they come.
 
-    Jobs are taken from the iterable when a worker is nearly free, so that it may decide late what comes next. When the generator is
-    closed, jobs that have begun on threads are finished and the others dropped. If one raises, what is done is yielded before.
+    Jobs are taken from the iterable when a worker is nearly free, so that it may decide late what
+    comes next. When the generator is closed, jobs that have begun on threads are finished and the
+    others dropped. If one raises, what is done is yielded before.
     """
     if n_jobs == 1:
         yield from map(run, jobs)
@@ -93,19 +109,26 @@ def spread(run: Callable[[Job], Outcome], jobs: Iterable[Job], n_jobs: int | Non
     else:
         import joblib
 
-        parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", batch_size=1, return_as="generator_unordered")
+        parallel = joblib.Parallel(
+            n_jobs=n_jobs, prefer="threads", batch_size=1, return_as="generator_unordered"
+        )
         yield from parallel(joblib.delayed(run)(job) for job in jobs)
 
 
-def _on_threads(run: Callable[[Job], Outcome], jobs: Iterable[Job], workers: int) -> Generator[Outcome]:
-    """Run jobs on threads. joblib's threads would do, but it looks for their results every hundredth of a second only."""
+def _on_threads(
+    run: Callable[[Job], Outcome], jobs: Iterable[Job], workers: int
+) -> Generator[Outcome]:
+    """Run jobs on threads. joblib's threads would do, but it looks for their results every
+    hundredth of a second only."""
     with watched(), ThreadPoolExecutor(workers) as pool:
         begun: set[Future[Outcome]] = {pool.submit(run, job) for job in islice(jobs, 2 * workers)}
         failed: Future[Outcome] | None = None
         try:
             while begun:
                 done, begun = wait(begun, return_when=FIRST_COMPLETED)
-                failed = failed or next((future for future in done if future.exception() is not None), None)
+                failed = failed or next(
+                    (future for future in done if future.exception() is not None), None
+                )
                 if failed is None:
                     begun |= {pool.submit(run, job) for job in islice(jobs, len(done))}
                 for future in done:

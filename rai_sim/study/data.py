@@ -1,4 +1,5 @@
-"""A store together with the ledger of what it holds: no replication gets into it twice, nor is one read twice."""
+"""A store together with the ledger of what it holds: no replication gets into it twice, nor is one
+read twice."""
 
 from __future__ import annotations
 
@@ -68,9 +69,13 @@ class StudyData:
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str], keep: str | None = None, cut: int | None = None, looks: bool = False,
+        self,
+        folder: str | os.PathLike[str],
+        keep: str | None = None,
+        cut: int | None = None,
+        looks: bool = False,
         heed: Callable[[], None] = lambda: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Open the store and read it."""
         refuse_forked_polars("a study's store")
         self.store = Store(folder, keep, heed)
@@ -79,7 +84,8 @@ class StudyData:
         self.duplicates = False
         self._instances: dict[str, dict[str, Any]] = {}
         self._tasks: dict[str, dict[str, Any]] = {}
-        # When each task was first written down, and its place among those written with it: the order of the studies that were run.
+        # When each task was first written down, and its place among those written with it: the
+        # order of the studies that were run.
         self._order: dict[str, tuple[str, int]] = {}
         if keep is None:
             self._read_new()
@@ -107,8 +113,10 @@ class StudyData:
             self._read_aggregates(pl.concat(sums))
 
     def _know(self, rows: Iterable[dict[str, Any]], about: dict[str, Any]) -> None:
-        """Take in rows that say what tasks are; of several about one task the one written first counts."""
-        written = str(about.get("written", about.get("run", "")))  # earlier versions wrote no time, but names of runs begin with one
+        """Take in rows that say what tasks are; of several about one task the one written first
+        counts."""
+        # earlier versions wrote no time, but names of runs begin with one
+        written = str(about.get("written", about.get("run", "")))
         for place, row in enumerate(rows):
             key = row["task"]
             if key not in self._order or (written, place) < self._order[key]:
@@ -116,13 +124,21 @@ class StudyData:
 
     def _read_rows(self, frame: pl.DataFrame) -> None:
         index = frame["replication"].to_numpy()
-        breaks = (np.diff(index) != 1) | (np.diff(frame["task"].rle_id().to_numpy().astype(np.int64)) != 0)
+        breaks = (np.diff(index) != 1) | (
+            np.diff(frame["task"].rle_id().to_numpy().astype(np.int64)) != 0
+        )
         starts = [0, *(np.flatnonzero(breaks) + 1).tolist()] if len(index) else []
         whole = Block(
-            frame["pulls"].to_numpy(), frame["rounds"].to_numpy(), frame["correct"].to_numpy(), frame["finished"].to_numpy(),
-            representatives=np.empty((len(index), 0), np.int32), settled=np.empty((0, 2, 0), np.int64), fault=np.zeros(0, np.int64),
-            rounds_by_stride=np.zeros(0, np.int64), history=no_history(),
-        )  # fmt: skip
+            frame["pulls"].to_numpy(),
+            frame["rounds"].to_numpy(),
+            frame["correct"].to_numpy(),
+            frame["finished"].to_numpy(),
+            representatives=np.empty((len(index), 0), np.int32),
+            settled=np.empty((0, 2, 0), np.int64),
+            fault=np.zeros(0, np.int64),
+            rounds_by_stride=np.zeros(0, np.int64),
+            history=no_history(),
+        )
         new: list[Rows] = []
         for at, end in zip(starts, [*starts[1:], len(index)], strict=True):
             rows = Rows(frame.item(at, "task"), int(index[at]), part_of(whole, at, end))
@@ -133,7 +149,9 @@ class StudyData:
 
     def _read_aggregates(self, frame: pl.DataFrame) -> None:
         # Of overlapping sums the earlier and longer one counts.
-        for row in frame.sort("task", "first", "stop", descending=[False, False, True]).iter_rows(named=True):
+        for row in frame.sort("task", "first", "stop", descending=[False, False, True]).iter_rows(
+            named=True
+        ):
             pieces = self.ledger[row["task"]]
             if pieces.gaps(row["first"], row["stop"]) == [(row["first"], row["stop"])]:
                 pieces.add(Piece(row["first"], row["stop"], _aggregate_of(row)))
@@ -143,12 +161,19 @@ class StudyData:
         rows = self.store.scan("replications")
         return rows.unique(subset=["task", "replication"]) if self.duplicates else rows
 
-    # Tasks -----------------------------------------------------------------------------------------
+    # Tasks
+    # ----------------------------------------------------------------------------------------------
 
     def add_tasks(self, tasks: Iterable[Task], about: dict[str, str]) -> None:
         """Write down what tasks are, as far as it is not known."""
-        def unknown(task: Task) -> bool:  # also of tasks that are known, an instance may have been lost with its part
-            return task.key not in self._tasks or self._tasks[task.key]["instance"] not in self._instances
+
+        def unknown(
+            task: Task,
+        ) -> bool:  # also of tasks that are known, an instance may have been lost with its part
+            return (
+                task.key not in self._tasks
+                or self._tasks[task.key]["instance"] not in self._instances
+            )
 
         new = [task for task in tasks if unknown(task)]
         if not new:
@@ -156,40 +181,73 @@ class StudyData:
         with self.store.locked():
             self._read_new()
             new = [task for task in new if unknown(task)]
-            problems = {instance_key(task.experiment.problem): task.experiment.problem for task in new}
-            classes = {type(thing) for task in new for thing in (task.experiment.algorithm, task.experiment.problem.arms)}
-            about = about | {"classes": json.dumps({cls.__name__.lower(): origin_of(cls) for cls in sorted(classes, key=origin_of)})}
-            instances = [_instance_row(key, problem) for key, problem in problems.items() if key not in self._instances]
+            problems = {
+                instance_key(task.experiment.problem): task.experiment.problem for task in new
+            }
+            classes = {
+                type(thing)
+                for task in new
+                for thing in (task.experiment.algorithm, task.experiment.problem.arms)
+            }
+            about = about | {
+                "classes": json.dumps(
+                    {cls.__name__.lower(): origin_of(cls) for cls in sorted(classes, key=origin_of)}
+                )
+            }
+            instances = [
+                _instance_row(key, problem)
+                for key, problem in problems.items()
+                if key not in self._instances
+            ]
             rows = [_task_row(task) for task in new if task.key not in self._tasks]
             if instances:
-                self.store.write("instances", pl.DataFrame(instances, schema=SCHEMAS["instances"], orient="row"), about)
+                self.store.write(
+                    "instances",
+                    pl.DataFrame(instances, schema=SCHEMAS["instances"], orient="row"),
+                    about,
+                )
             if rows:
                 dated = about | {"written": re.sub(r"[:-]", "", now())}
-                self.store.write("tasks", pl.DataFrame(rows, schema=SCHEMAS["tasks"], orient="row"), dated)
+                self.store.write(
+                    "tasks", pl.DataFrame(rows, schema=SCHEMAS["tasks"], orient="row"), dated
+                )
                 self._know(rows, dated)
         self._instances |= {row["instance"]: row for row in instances}
 
     def tasks(self) -> list[Task]:
-        """Return the tasks that were written down, in the order of the study that they were first run in, earlier runs' tasks first."""
+        """Return the tasks that were written down, in the order of the study that they were first
+        run in, earlier runs' tasks first."""
         reader = Reader(self._instances, self._origins)
         tasks = []
         for key in sorted(self._tasks, key=self._order.__getitem__):
             row = self._tasks[key]
             if row["stream_version"] != STREAM_VERSION:
-                self._warn(f"task {row['experiment']} has the streams of version {row['stream_version']}, this rai_sim those of version "
-                           f"{STREAM_VERSION}; it is left out")
+                self._warn(
+                    f"task {row['experiment']} has the streams of version "
+                    f"{row['stream_version']}, this rai_sim those of version "
+                    f"{STREAM_VERSION}; it is left out"
+                )
                 continue
             if row["instance"] not in self._instances:
-                self._warn(f"task {row['experiment']} is left out: the part with its instance is missing; running its study again "
-                           "writes it anew")
+                self._warn(
+                    f"task {row['experiment']} is left out: the part with its instance is "
+                    "missing; running its study again "
+                    "writes it anew"
+                )
                 continue
             try:
                 tasks.append(reader.task(row))
             except (ValueError, TypeError, KeyError, OverflowError) as error:
-                self._warn(f"store {self.store.folder}: task {row['experiment']} is left out, as what is written about it makes no sense "
-                           f"({error}); use the version of rai_sim that wrote it")
+                self._warn(
+                    f"store {self.store.folder}: task {row['experiment']} is left out, as what is "
+                    "written about it makes no sense "
+                    f"({error}); use the version of rai_sim that wrote it"
+                )
         for remedy, count in reader.remedies.items():
-            self._warn(f"store {self.store.folder}: {count} of {len(tasks)} tasks can be looked at, but not run again: {remedy}")
+            self._warn(
+                f"store {self.store.folder}: {count} of {len(tasks)} tasks can be looked at, but "
+                f"not run again: {remedy}"
+            )
         return tasks
 
     @staticmethod
@@ -197,17 +255,23 @@ class StudyData:
         warnings.warn(message, StoreWarning, stacklevel=4)
 
     def _origins(self) -> dict[str, str]:
-        """Return where the classes of the parts' tasks and instances come from, by lower-case name, and the package's versions."""
+        """Return where the classes of the parts' tasks and instances come from, by lower-case name,
+        and the package's versions."""
         found: dict[str, str] = {}
         versions = set()
         for path in [*self.store.paths("tasks"), *self.store.paths("instances")]:
             about = self.store.about(path)
             versions.add(str(about.get("rai_sim", "unknown")))
-            with suppress(ValueError, TypeError, AttributeError):  # raised by what no version of the package wrote
-                found |= {str(name): str(origin) for name, origin in json.loads(about.get("classes", "{}")).items()}
+            # raised by what no version of the package wrote
+            with suppress(ValueError, TypeError, AttributeError):
+                found |= {
+                    str(name): str(origin)
+                    for name, origin in json.loads(about.get("classes", "{}")).items()
+                }
         return found | {VERSION: " or ".join(sorted(versions - {"unknown"}))}
 
-    # Writing ---------------------------------------------------------------------------------------
+    # Writing
+    # ----------------------------------------------------------------------------------------------
 
     def write_rows(self, rows: Sequence[Rows], about: dict[str, str]) -> None:
         """Write a part of rows, leaving out what the store has by now."""
@@ -228,9 +292,11 @@ class StudyData:
         with self.store.locked():
             self._read_new()
             new = [
-                (task, piece) for task, pieces in sums.items() for piece in pieces
+                (task, piece)
+                for task, pieces in sums.items()
+                for piece in pieces
                 if self.ledger[task].gaps(piece.start, piece.stop) == [(piece.start, piece.stop)]
-            ]  # fmt: skip
+            ]
             if new:
                 self.store.write("aggregates", aggregates_frame(new), about)
             for task, piece in new:
@@ -241,8 +307,14 @@ def note(ledger: Ledger, rows: Sequence[Rows]) -> None:
     """Add rows to a ledger that has none of them yet."""
     if not rows:
         return
-    ranges = [(one.task, start, stop) for one in rows for start, stop in pairwise(ledger[one.task].cuts_within(one.first, one.stop))]
-    pulls, rounds, correct, finished = (np.concatenate([one.block[column] for one in rows]) for column in range(4))
+    ranges = [
+        (one.task, start, stop)
+        for one in rows
+        for start, stop in pairwise(ledger[one.task].cuts_within(one.first, one.stop))
+    ]
+    pulls, rounds, correct, finished = (
+        np.concatenate([one.block[column] for one in rows]) for column in range(4)
+    )
     lengths = np.array([stop - start for _, start, stop in ranges])
     sums = aggregates_of(pulls, rounds, correct, finished, np.cumsum(lengths) - lengths)
     for (task, start, stop), aggregate in zip(ranges, sums, strict=True):
@@ -253,7 +325,9 @@ def rows_frame(rows: Sequence[Rows]) -> pl.DataFrame:
     """Return the rows as a frame with the columns of a part."""
     lengths = [len(one.block.pulls) for one in rows]
     columns: dict[str, Any] = {
-        "task": pl.Series([one.task for one in rows], dtype=pl.String).gather(np.repeat(np.arange(len(rows)), lengths)),
+        "task": pl.Series([one.task for one in rows], dtype=pl.String).gather(
+            np.repeat(np.arange(len(rows)), lengths)
+        ),
         "replication": np.concatenate([np.arange(one.first, one.stop) for one in rows]),
     }
     for name in ("pulls", "rounds", "correct", "finished"):
@@ -263,14 +337,19 @@ def rows_frame(rows: Sequence[Rows]) -> pl.DataFrame:
 
 
 def _lists(tables: Sequence[NDArray[np.int32]]) -> pl.Series:
-    """Return the rows of tables of unlike widths as lists; tables that follow each other with one width are turned at once."""
+    """Return the rows of tables of unlike widths as lists; tables that follow each other with one
+    width are turned at once."""
     made: list[pl.Series] = []
     at = 0
     while at < len(tables):
         end = at + 1
         while end < len(tables) and tables[end].shape[1] == tables[at].shape[1]:
             end += 1
-        made.append(pl.Series(np.concatenate(tables[at:end]), dtype=pl.Array(pl.Int32, tables[at].shape[1])).arr.to_list())
+        made.append(
+            pl.Series(
+                np.concatenate(tables[at:end]), dtype=pl.Array(pl.Int32, tables[at].shape[1])
+            ).arr.to_list()
+        )
         at = end
     return pl.concat(made)
 
@@ -278,35 +357,67 @@ def _lists(tables: Sequence[NDArray[np.int32]]) -> pl.Series:
 def aggregates_frame(sums: Sequence[tuple[str, Piece]]) -> pl.DataFrame:
     """Return sums as a frame with the columns of a part."""
     rows = [
-        (task, start, stop, sum_.finished, sum_.errors, str(sum_.pulls_sum), str(sum_.pulls_squares), str(sum_.rounds_sum),
-         sum_.pulls_least, sum_.pulls_most, sum_.bins.tolist(), sum_.counts.tolist())
+        (
+            task,
+            start,
+            stop,
+            sum_.finished,
+            sum_.errors,
+            str(sum_.pulls_sum),
+            str(sum_.pulls_squares),
+            str(sum_.rounds_sum),
+            sum_.pulls_least,
+            sum_.pulls_most,
+            sum_.bins.tolist(),
+            sum_.counts.tolist(),
+        )
         for task, (start, stop, sum_) in sums
-    ]  # fmt: skip
+    ]
     return pl.DataFrame(rows, schema=SCHEMAS["aggregates"], orient="row")
 
 
 def _aggregate_of(row: dict[str, Any]) -> Aggregate:
     return Aggregate(
-        replications=row["stop"] - row["first"], finished=row["finished"], errors=row["errors"], pulls_sum=int(row["pulls_sum"]),
-        pulls_squares=int(row["pulls_squares"]), rounds_sum=int(row["rounds_sum"]), pulls_least=row["pulls_least"],
-        pulls_most=row["pulls_most"], bins=np.array(row["bins"], np.int64), counts=np.array(row["counts"], np.int64),
-    )  # fmt: skip
+        replications=row["stop"] - row["first"],
+        finished=row["finished"],
+        errors=row["errors"],
+        pulls_sum=int(row["pulls_sum"]),
+        pulls_squares=int(row["pulls_squares"]),
+        rounds_sum=int(row["rounds_sum"]),
+        pulls_least=row["pulls_least"],
+        pulls_most=row["pulls_most"],
+        bins=np.array(row["bins"], np.int64),
+        counts=np.array(row["counts"], np.int64),
+    )
 
 
 def _instance_row(key: str, problem: Problem) -> dict[str, Any]:
     return {
-        "instance": key, "law": type(problem.arms).__name__.lower(), "arguments": arms_to_json(problem.arms), "n_arms": problem.n_arms,
-        "clusters": list(problem.clusters), "required": list(problem.required), "bottleneck_gap_reward": problem.bottleneck_gap,
-        "names": problem.arms.names, "ids": problem.arms.ids,
-    }  # fmt: skip
+        "instance": key,
+        "law": type(problem.arms).__name__.lower(),
+        "arguments": arms_to_json(problem.arms),
+        "n_arms": problem.n_arms,
+        "clusters": list(problem.clusters),
+        "required": list(problem.required),
+        "bottleneck_gap_reward": problem.bottleneck_gap,
+        "names": problem.arms.names,
+        "ids": problem.arms.ids,
+    }
 
 
 def _task_row(task: Task) -> dict[str, Any]:
     run = task.experiment
     return {
-        "task": task.key, "experiment": task.id, "instance": instance_key(run.problem), "name": task.instance,
-        "parameters": json.dumps(dict(task.parameters)), "algorithm": run.algorithm.label,
-        "algorithm_options": algorithm_to_json(run.algorithm), "delta": run.delta, "seed": str(run.seed),
-        "skip_error": run.skip_error, "max_pulls": run.max_pulls,
+        "task": task.key,
+        "experiment": task.id,
+        "instance": instance_key(run.problem),
+        "name": task.instance,
+        "parameters": json.dumps(dict(task.parameters)),
+        "algorithm": run.algorithm.label,
+        "algorithm_options": algorithm_to_json(run.algorithm),
+        "delta": run.delta,
+        "seed": str(run.seed),
+        "skip_error": run.skip_error,
+        "max_pulls": run.max_pulls,
         "stream_version": STREAM_VERSION,
-    }  # fmt: skip
+    }

@@ -1,21 +1,25 @@
 """A study as a TOML file.
 
-Keys at the top: `algorithms` (texts as on the command line, such as "vanilla" or "vanilla:merging=false"), `delta` (a number or a list),
-`replications` or `precision` (with `most_replications`), `seed`, `skip_error`, `max_pulls`, `keep` ("replications" or "aggregates"),
-`store` (the folder of the results, relative to the file; the file's name with .study for .toml if it is missing), and `[[instances]]`
-tables.
+Keys at the top: `algorithms` (texts as on the command line, such as "vanilla" or
+"vanilla:merging=false"), `delta` (a number or a list), `replications` or `precision` (with
+`most_replications`), `seed`, `skip_error`, `max_pulls`, `keep` ("replications" or "aggregates"),
+`store` (the folder of the results, relative to the file; the file's name with .study for .toml if
+it is missing), and `[[instances]]` tables.
 
 An instance has a `name`, and says
 
-- where its means come from: `means` (a list, or the name of a file with one number a line, relative to the TOML file) or another argument
-  of the law; or `family` = "evenly_spaced", "linear_gaps", "geometric_gaps" or "random_means" with its arguments (`rai_sim.instances`:
-  n, high, low, middle, gap, ratio, seed); or `table_task` and `instance` for an instance of the paper,
+- where its means come from: `means` (a list, or the name of a file with one number a line, relative
+  to the TOML file) or another argument of the law; or `family` = "evenly_spaced", "linear_gaps",
+  "geometric_gaps" or "random_means" with its arguments (`rai_sim.instances`: n, high, low, middle,
+  gap, ratio, seed); or `table_task` and `instance` for an instance of the paper,
 - which `law` the arms have ("bernoulli" if it is missing) with its other arguments, such as `sd`,
-- what is asked for: `clusters` (a list of sizes, or proportions such as "3:5:2") and `required`; or `problem` = "best_arm", "one_of_top",
-  "top", "m_of_top", "coarse_ranking" or "full_ranking" with its arguments `k` and `m` (numbers, or shares of the arms such as "20%"),
+- what is asked for: `clusters` (a list of sizes, or proportions such as "3:5:2") and `required`; or
+  `problem` = "best_arm", "one_of_top", "top", "m_of_top", "coarse_ranking" or "full_ranking" with
+  its arguments `k` and `m` (numbers, or shares of the arms such as "20%"),
 - `strict` = false for arms without guarantees.
 
-A list in place of one number sweeps: n = [10, 20, 50] makes three instances, several lists all combinations.
+A list in place of one number sweeps: n = [10, 20, 50] makes three instances, several lists all
+combinations.
 """
 
 from __future__ import annotations
@@ -48,7 +52,8 @@ from rai_sim.support.wording import quoted as _short
 
 _FAMILIES = ("evenly_spaced", "linear_gaps", "geometric_gaps", "random_means")
 _PROBLEMS = ("best_arm", "one_of_top", "top", "m_of_top", "coarse_ranking", "full_ranking")
-#: Keys at the top whose values `Study` checks, those that decide a task's numbers, with defaults, and all.
+#: Keys at the top whose values `Study` checks, those that decide a task's numbers, with defaults,
+#: and all.
 _STUDY = ("replications", "precision", "most_replications", "keep")
 _NUMBERS = {"seed": 0, "skip_error": 1e-12, "max_pulls": None}
 _TOP = ("algorithms", "delta", *_STUDY, *_NUMBERS, "store", "instances")
@@ -65,11 +70,13 @@ Made = TypeVar("Made")
 
 
 class StudyFileError(BadInput):
-    """A study's file cannot be used; the message has the key's path, its value and the remedy, in TOML's words."""
+    """A study's file cannot be used; the message has the key's path, its value and the remedy, in
+    TOML's words."""
 
 
 class _Toml(Speech):
-    """How a file speaks of arguments: they are keys, truth values are small, and there is no None."""
+    """How a file speaks of arguments: they are keys, truth values are small, and there is no
+    None."""
 
     def passing(self, name: str, value: object) -> str:
         return f"set {name} = {str(value).lower() if isinstance(value, bool) else value}"
@@ -82,12 +89,14 @@ class _Toml(Speech):
 
 
 def read_study(path: str | os.PathLike[str], **changes: Any) -> Study:
-    """Read a study from a TOML file, with some keys' values in place of the file's (see `Study.from_toml`)."""
+    """Read a study from a TOML file, with some keys' values in place of the file's (see
+    `Study.from_toml`)."""
     return _study(_read(path), Path(path).parent, changes)
 
 
 def store_of(path: str | os.PathLike[str]) -> Path:
-    """Return the folder that a study's file names for its results, or the one beside the file with its name.
+    """Return the folder that a study's file names for its results, or the one beside the file with
+    its name.
 
     Raises
     ------
@@ -107,9 +116,13 @@ def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         return tomllib.loads(read_text(Path(path)))
     except OSError as error:
-        raise StudyFileError(f"{os.fspath(path)!r} cannot be read: {error.strerror or error}; name a TOML file") from None
+        raise StudyFileError(
+            f"{os.fspath(path)!r} cannot be read: {error.strerror or error}; name a TOML file"
+        ) from None
     except (ValueError, RecursionError) as error:
-        raise StudyFileError(f"{os.fspath(path)!r} is no TOML that can be read: {error}; mend that place") from None
+        raise StudyFileError(
+            f"{os.fspath(path)!r} is no TOML that can be read: {error}; mend that place"
+        ) from None
 
 
 def _study(document: dict[str, Any], folder: Path, changes: Mapping[str, Any]) -> Study:
@@ -126,7 +139,9 @@ def _study(document: dict[str, Any], folder: Path, changes: Mapping[str, Any]) -
     named: dict[str, str] = {}
     for place, swept, name, problem, parameters in _instances(document.get("instances"), folder):
         if named.setdefault(name, place) != place:
-            raise StudyFileError(f"{place}.name = {name!r}: {named[name]} has this name; give every instance its own")
+            raise StudyFileError(
+                f"{place}.name = {name!r}: {named[name]} has this name; give every instance its own"
+            )
         for a, algorithm in enumerate(algorithms):
             for d, delta in enumerate(levels):
                 run = _made(partial(checked_experiment, problem, algorithm, delta), numbers)
@@ -134,15 +149,23 @@ def _study(document: dict[str, Any], folder: Path, changes: Mapping[str, Any]) -
                 here = f"{place} with {swept}algorithms[{a}] and delta[{d}]"
                 if task.key in places:
                     remedy = "; a sweep may be cut into several [[instances]]" if swept else ""
-                    raise StudyFileError(f"{here} ({task.label}) is the same task as {places[task.key]}; leave one of them out{remedy}")
+                    raise StudyFileError(
+                        f"{here} ({task.label}) is the same task as {places[task.key]}; leave one "
+                        f"of them out{remedy}"
+                    )
                 places[task.key] = here
                 tasks.append(task)
-    given = {key: _whole(document[key]) if "replications" in key else document[key] for key in _STUDY if key in document}
+    given = {
+        key: _whole(document[key]) if "replications" in key else document[key]
+        for key in _STUDY
+        if key in document
+    }
     return _made(partial(Study, tasks), given)
 
 
 def _replaced(document: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the document with changes; a number of replications takes the place of a precision and the other way round."""
+    """Return the document with changes; a number of replications takes the place of a precision and
+    the other way round."""
     for key in changes:
         if key not in _STUDY:
             known = ", ".join(_STUDY)
@@ -150,58 +173,120 @@ def _replaced(document: dict[str, Any], changes: Mapping[str, Any]) -> dict[str,
                 key, f"{key} is no change that a study's file takes; choose among {known}"
             )
     given = {key: value for key, value in changes.items() if value is not None}
-    without = {"replications", "precision"} if given.keys() & {"replications", "precision"} else set()
+    without = (
+        {"replications", "precision"} if given.keys() & {"replications", "precision"} else set()
+    )
     return {key: value for key, value in document.items() if key not in without} | given
 
 
-# Instances -----------------------------------------------------------------------------------------
+# Instances
+# --------------------------------------------------------------------------------------------------
 
 
-def _instances(entries: Any, folder: Path) -> Iterator[tuple[str, str, str, Problem, dict[str, Any]]]:
-    """Yield place, place in the sweep (in words, with a comma after it), name, problem and parameters of every instance, one by one."""
+def _instances(
+    entries: Any, folder: Path
+) -> Iterator[tuple[str, str, str, Problem, dict[str, Any]]]:
+    """Yield place, place in the sweep (in words, with a comma after it), name, problem and
+    parameters of every instance, one by one."""
     for i, entry in enumerate(_list("instances", entries, "one [[instances]] table for each")):
         place = f"instances[{i}]"
         if not isinstance(entry, dict):
-            raise StudyFileError(f"{place} = {entry!r}: every instance must be a table: write [[instances]]")
+            raise StudyFileError(
+                f"{place} = {entry!r}: every instance must be a table: write [[instances]]"
+            )
         _known(place, entry, _instance_keys())
         name = entry.get("name", f"instance {i + 1}")
         if not isinstance(name, str) or not name:
             raise StudyFileError(f"{place}.name = {name!r}: give a text in quotes")
         entry = {key: _counts(value) if key in _COUNTS else value for key, value in entry.items()}
-        swept = {key: _list(f"{place}.{key}", value, "with at least one value") for key, value in entry.items()
-                 if key in _SWEPT and isinstance(value, list)}
+        swept = {
+            key: _list(f"{place}.{key}", value, "with at least one value")
+            for key, value in entry.items()
+            if key in _SWEPT and isinstance(value, list)
+        }
         fixed = {key: value for key, value in entry.items() if key not in swept and key != "name"}
         for values in itertools.product(*(enumerate(values) for values in swept.values())):
             chosen = {key: value for key, (_, value) in zip(swept, values, strict=True)}
             # A value that stands in its list more than once is told by its place.
-            points = (f"{key}[{at}]" if swept[key].count(value) > 1 else key for key, (at, value) in zip(swept, values, strict=True))
-            point = "".join(f"{key} = {value!r}, " for key, value in zip(points, chosen.values(), strict=True))
+            points = (
+                f"{key}[{at}]" if swept[key].count(value) > 1 else key
+                for key, (at, value) in zip(swept, values, strict=True)
+            )
+            point = "".join(
+                f"{key} = {value!r}, " for key, value in zip(points, chosen.values(), strict=True)
+            )
             words = ", ".join([name, *(f"{key} = {value}" for key, value in chosen.items())])
             problem = _problem(place, fixed | chosen, folder)
-            scalars = {key: value for key, value in (fixed | chosen).items() if isinstance(value, (int, float, str))}
+            scalars = {
+                key: value
+                for key, value in (fixed | chosen).items()
+                if isinstance(value, (int, float, str))
+            }
             yield place, point, words, problem, scalars
 
 
 def _instance_keys() -> tuple[str, ...]:
-    laws = [name for cls in LAWS.values() for name in inspect.signature(cls.__init__).parameters if name != "self"]
-    return tuple(dict.fromkeys(("name", "family", "n", "high", "low", "middle", "gap", "ratio", "seed", "law", *laws, "problem", "k", "m",
-                                "clusters", "required", "strict", "table_task", "instance")))
+    laws = [
+        name
+        for cls in LAWS.values()
+        for name in inspect.signature(cls.__init__).parameters
+        if name != "self"
+    ]
+    return tuple(
+        dict.fromkeys(
+            (
+                "name",
+                "family",
+                "n",
+                "high",
+                "low",
+                "middle",
+                "gap",
+                "ratio",
+                "seed",
+                "law",
+                *laws,
+                "problem",
+                "k",
+                "m",
+                "clusters",
+                "required",
+                "strict",
+                "table_task",
+                "instance",
+            )
+        )
+    )
 
 
 def _problem(place: str, keys: dict[str, Any], folder: Path) -> Problem:
     keys = dict(keys)
     if "table_task" in keys or "instance" in keys:
-        given = {"task" if key == "table_task" else key: keys.pop(key) for key in ("table_task", "instance") if key in keys}
+        given = {
+            "task" if key == "table_task" else key: keys.pop(key)
+            for key in ("table_task", "instance")
+            if key in keys
+        }
         _no_more(place, keys, "beside table_task, which names a whole instance")
         return _made(table_problem, given, place)
     strict = {"strict": keys.pop("strict")} if "strict" in keys else {}
     kind = keys.pop("problem", None)
-    asked: dict[str, Any] = {key: keys.pop(key) for key in ("k", "m", "clusters", "required") if key in keys}
+    asked: dict[str, Any] = {
+        key: keys.pop(key) for key in ("k", "m", "clusters", "required") if key in keys
+    }
     arms = _arms(place, keys, folder)
     asked = {key: _size(f"{place}.{key}", value, arms.n_arms) for key, value in asked.items()}
-    build = Problem if kind is None else getattr(problems, _choice(f"{place}.problem", kind, _PROBLEMS))
-    why = f"problem = {kind!r} needs it" if kind else "give clusters and required, or a problem such as best_arm"
-    wanted = [name for name in inspect.signature(build).parameters if name not in ("arms", "strict")]
+    build = (
+        Problem if kind is None else getattr(problems, _choice(f"{place}.problem", kind, _PROBLEMS))
+    )
+    why = (
+        f"problem = {kind!r} needs it"
+        if kind
+        else "give clusters and required, or a problem such as best_arm"
+    )
+    wanted = [
+        name for name in inspect.signature(build).parameters if name not in ("arms", "strict")
+    ]
     for key in wanted:
         if key not in asked:
             raise StudyFileError(f"{place}.{key} is missing: {why}")
@@ -217,28 +302,46 @@ def _arms(place: str, keys: dict[str, Any], folder: Path) -> Arms:
     if "family" in keys:
         name = _choice(f"{place}.family", keys.pop("family"), _FAMILIES)
         if "means" not in arguments or "rewards" in arguments:
-            raise StudyFileError(f"{place}.family = {name!r}: law {law} is not made from means; choose law bernoulli or gaussian")
+            raise StudyFileError(
+                f"{place}.family = {name!r}: law {law} is not made from means; choose law "
+                "bernoulli or gaussian"
+            )
         family = getattr(families, name)
-        of_family = {key: keys.pop(key) for key in inspect.signature(family).parameters if key in keys}
+        of_family = {
+            key: keys.pop(key) for key in inspect.signature(family).parameters if key in keys
+        }
         for key, parameter in inspect.signature(family).parameters.items():
             if parameter.default is inspect.Parameter.empty and key not in of_family:
                 raise StudyFileError(f"{place}.{key} is missing: family = {name!r} needs it")
         if "means" in keys:
-            raise StudyFileError(f"{place}.means = {_short(keys['means'])}: family = {name!r} makes the means; leave one of the two out")
+            raise StudyFileError(
+                f"{place}.means = {_short(keys['means'])}: family = {name!r} makes the means; "
+                "leave one of the two out"
+            )
         keys["means"] = _made(family, of_family, place)
-    given = {key: _from_file(f"{place}.{key}", keys.pop(key), folder) if key in _TABLES else keys.pop(key)
-             for key in arguments if key in keys}
+    given = {
+        key: _from_file(f"{place}.{key}", keys.pop(key), folder)
+        if key in _TABLES
+        else keys.pop(key)
+        for key in arguments
+        if key in keys
+    }
     _no_more(place, keys, f"with law = {law!r} here")
     for key, parameter in arguments.items():
         if key != "self" and parameter.default is inspect.Parameter.empty and key not in given:
-            raise StudyFileError(f"{place}.{key} is missing: law {law} needs it" + (", or give a family" if key == "means" else ""))
+            raise StudyFileError(
+                f"{place}.{key} is missing: law {law} needs it"
+                + (", or give a family" if key == "means" else "")
+            )
     return _made(LAWS[law], given, place)
 
 
 def _from_file(path: str, value: Any, folder: Path) -> Any:
     if not isinstance(value, str):
         if _holds_booleans(value):
-            raise StudyFileError(f"{path} = {_short(value)}: it holds true or false; give numbers, such as 1 and 0")
+            raise StudyFileError(
+                f"{path} = {_short(value)}: it holds true or false; give numbers, such as 1 and 0"
+            )
         return value
     return _within(path, value, lambda name: parse_array(f"@{folder / name.removeprefix('@')}"))
 
@@ -255,14 +358,20 @@ def _size(path: str, value: Any, n: int) -> Any:
     if share:
         number = round(n * min(float(share.group(1)), 1e6) / 100.0)
         if number < 1:
-            raise StudyFileError(f"{path} = {value!r}: that is none of {n} arms; give a larger share")
+            raise StudyFileError(
+                f"{path} = {value!r}: that is none of {n} arms; give a larger share"
+            )
         return number
     if re.fullmatch(r"\s*\d+(\s*:\s*\d+)+\s*", value):
         return _within(path, [int(part) for part in value.split(":")], partial(families.shares, n))
-    raise StudyFileError(f"{path} = {value!r}: give a number, a list of numbers, a share such as '20%' or proportions such as '3:5:2'")
+    raise StudyFileError(
+        f"{path} = {value!r}: give a number, a list of numbers, a share such as '20%' or "
+        "proportions such as '3:5:2'"
+    )
 
 
-# Words ---------------------------------------------------------------------------------------------
+# Words
+# --------------------------------------------------------------------------------------------------
 
 
 def _within(path: str, value: Any, make: Callable[[Any], Any]) -> Any:
@@ -291,12 +400,16 @@ def _known(place: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None
         if key not in known:
             near = difflib.get_close_matches(key, known, 1)
             remedy = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
-            raise StudyFileError(f"{f'{place}.{key}'.lstrip('.')} = {_short(value)}: there is no such key; {remedy}")
+            raise StudyFileError(
+                f"{f'{place}.{key}'.lstrip('.')} = {_short(value)}: there is no such key; {remedy}"
+            )
 
 
 def _no_more(place: str, keys: Mapping[str, Any], why: str) -> None:
     for key, value in keys.items():
-        raise StudyFileError(f"{place}.{key} = {_short(value)}: it has no meaning {why}; leave it out")
+        raise StudyFileError(
+            f"{place}.{key} = {_short(value)}: it has no meaning {why}; leave it out"
+        )
 
 
 def _choice(path: str, value: Any, known: tuple[str, ...]) -> str:
@@ -307,7 +420,9 @@ def _choice(path: str, value: Any, known: tuple[str, ...]) -> str:
 
 def _list(path: str, value: Any, example: str) -> list[Any]:
     if value is None or value == []:
-        raise StudyFileError(f"{path} is {'missing' if value is None else 'empty'}: give a list, {example}")
+        raise StudyFileError(
+            f"{path} is {'missing' if value is None else 'empty'}: give a list, {example}"
+        )
     if not isinstance(value, list):
         raise StudyFileError(f"{path} = {_short(value)}: give a list, {example}")
     return value
@@ -320,7 +435,8 @@ def _algorithm(text: Any) -> Algorithm:
 
 
 def _whole(value: Any) -> Any:
-    """Return 1e6 as an integer, for TOML has no other way to write it short; everything else as it is."""
+    """Return 1e6 as an integer, for TOML has no other way to write it short; everything else as it
+    is."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

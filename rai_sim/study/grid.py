@@ -29,20 +29,25 @@ from rai_sim.support.columns import cells, titles
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import real, short
 
-#: Replications of a task if neither their number nor a precision is given, and the most a precision may take.
+#: Replications of a task if neither their number nor a precision is given, and the most a precision
+#: may take.
 _REPLICATIONS, _MOST_REPLICATIONS = 1000, 10**8
 #: A finer precision would need more than 10^11 replications.
 _LEAST_PRECISION = 1e-6
 
 
 class StudyFailed(RuntimeError):
-    """Some tasks of a study could not be run; `.failures` maps them to errors, `.results` holds all the others."""
+    """Some tasks of a study could not be run; `.failures` maps them to errors, `.results` holds all
+    the others."""
 
     def __init__(self, results: StudyResults, failures: Mapping[Task, Exception]) -> None:
         """Keep results and errors."""
         task, error = next(iter(failures.items()))
-        super().__init__(f"{len(failures)} of {len(results.tasks)} tasks failed, what could be run is in {results.folder}; "
-                         f"the first is {task.label}: {error}")
+        super().__init__(
+            f"{len(failures)} of {len(results.tasks)} tasks failed, what could be run is in "
+            f"{results.folder}; "
+            f"the first is {task.label}: {error}"
+        )
         self.results, self.failures = results, failures
 
 
@@ -59,12 +64,14 @@ class Study:
     replications : int, optional
         Replications 0..replications-1 of every task; 1000 if neither this nor a precision is given.
     precision : float, optional
-        Run each task until the 95 % interval of its mean number of pulls has at most this half-width, as a share of the mean: 0.01
-        for 1 %. How many replications that takes follows from the replications alone, see `rai_sim.study.stopping`.
+        Run each task until the 95 % interval of its mean number of pulls has at most this
+        half-width, as a share of the mean: 0.01 for 1 %. How many replications that takes follows
+        from the replications alone, see `rai_sim.study.stopping`.
     most_replications : int, default 10^8
         Where a task stops that has not reached the precision.
     keep : {"replications", "aggregates"}
-        Keep a row for each replication, or exact sums and a histogram of pulls alone, in bounded memory.
+        Keep a row for each replication, or exact sums and a histogram of pulls alone, in bounded
+        memory.
 
     Raises
     ------
@@ -122,11 +129,17 @@ class Study:
                 "of the two",
             )
         if self.precision is None:
-            n = _REPLICATIONS if self.replications is None else check_count("replications", self.replications, 1)
+            n = (
+                _REPLICATIONS
+                if self.replications is None
+                else check_count("replications", self.replications, 1)
+            )
             object.__setattr__(self, "replications", n)
         else:
             object.__setattr__(self, "precision", _check_precision(self.precision))
-        object.__setattr__(self, "most_replications", check_count("most_replications", self.most_replications, 2))
+        object.__setattr__(
+            self, "most_replications", check_count("most_replications", self.most_replications, 2)
+        )
         if self.keep not in KEEPS:
             raise ArgumentValueError(
                 "keep",
@@ -138,14 +151,29 @@ class Study:
         return f"Study({tables.grid_words(self.tasks)}; {tables.wanted_words(self)})"
 
     def _repr_html_(self) -> str:
-        """Return the instances with what is run on them as a table, for notebooks; of many instances the first ones."""
+        """Return the instances with what is run on them as a table, for notebooks; of many
+        instances the first ones."""
         instances, most = tables.instance_rows(self.tasks), html_tables.MOST_ROWS
         columns = tables.INSTANCE_COLUMNS.pick(
-            "instance", "law", "n_arms", "clusters", "required", "bottleneck_gap_reward", "algorithms", "deltas", "tasks"
+            "instance",
+            "law",
+            "n_arms",
+            "clusters",
+            "required",
+            "bottleneck_gap_reward",
+            "algorithms",
+            "deltas",
+            "tasks",
         )
         rows = [cells(columns, instance) for instance in instances[:most]]
-        more = f"... and {len(instances) - most:,} more instances; tasks has all" if len(instances) > most else ""
-        return html_tables.block(repr(self), html_tables.table(titles(columns), rows, left=2), html_tables.line(more))
+        more = (
+            f"... and {len(instances) - most:,} more instances; tasks has all"
+            if len(instances) > most
+            else ""
+        )
+        return html_tables.block(
+            repr(self), html_tables.table(titles(columns), rows, left=2), html_tables.line(more)
+        )
 
     @classmethod
     def grid(
@@ -167,7 +195,8 @@ class Study:
         Parameters
         ----------
         instances : mapping of str to Problem, or iterable of Problem
-            The instances by name; without names they are called by their number, arms, clusters and requirements.
+            The instances by name; without names they are called by their number, arms, clusters and
+            requirements.
         algorithms : iterable of Algorithm
             Such as [rai.Vanilla(), rai.LUCB()].
         deltas : iterable of float
@@ -175,8 +204,8 @@ class Study:
         replications, precision, most_replications, keep
             As in `Study`.
         seed, skip_error, max_pulls
-            As in `rai_sim.simulation.simulate`, for all tasks. Replication i of every task has the stream of (seed, i), so that algorithms
-            can be compared in pairs.
+            As in `rai_sim.simulation.simulate`, for all tasks. Replication i of every task has the
+            stream of (seed, i), so that algorithms can be compared in pairs.
 
         Raises
         ------
@@ -198,9 +227,17 @@ class Study:
         chosen, levels = list(algorithms), list(deltas)
         tasks = [
             Task(name, checked_experiment(problem, algorithm, delta, seed, skip_error, max_pulls))
-            for name, problem in named.items() for algorithm in chosen for delta in levels
-        ]  # fmt: skip
-        return cls(tasks, replications=replications, precision=precision, most_replications=most_replications, keep=keep)
+            for name, problem in named.items()
+            for algorithm in chosen
+            for delta in levels
+        ]
+        return cls(
+            tasks,
+            replications=replications,
+            precision=precision,
+            most_replications=most_replications,
+            keep=keep,
+        )
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str], **changes: Any) -> Study:
@@ -211,7 +248,8 @@ class Study:
         path : path
             The file.
         **changes
-            Values for `replications`, `precision`, `most_replications` or `keep` in place of the file's.
+            Values for `replications`, `precision`, `most_replications` or `keep` in place of the
+            file's.
 
         Raises
         ------
@@ -238,7 +276,8 @@ class Study:
             return Verdict(self._limit, not pieces.gaps(0, self._limit), False)
 
         def prefix(n: int) -> Aggregate | None:
-            # Sums stored by a study with another limit may not be cut at ours: then a few more replications count.
+            # Sums stored by a study with another limit may not be cut at ours: then a few more
+            # replications count.
             return pieces.prefix(n) or (None if pieces.gaps(0, n) else pieces.total(n)[1])
 
         return follow(self.precision, self.most_replications, prefix)
@@ -249,14 +288,17 @@ class Study:
         return self.most_replications if self.replications is None else self.replications
 
     def describe(self) -> dict[str, Any]:
-        """Return what is wanted, for the record of a run; the tasks themselves are written into the store."""
+        """Return what is wanted, for the record of a run; the tasks themselves are written into the
+        store."""
         return {
             "tasks": len(self.tasks),
             "replications": self.replications,
             "precision": self.precision,
             "most_replications": self.most_replications if self.precision is not None else None,
             "keep": self.keep,
-            "tasks_sha256": hashlib.sha256(" ".join(sorted(task.key for task in self.tasks)).encode()).hexdigest(),
+            "tasks_sha256": hashlib.sha256(
+                " ".join(sorted(task.key for task in self.tasks)).encode()
+            ).hexdigest(),
             "seeds": sorted({task.experiment.seed for task in self.tasks}),
             "skip_errors": sorted({task.experiment.skip_error for task in self.tasks}),
             "deltas": sorted({task.experiment.delta for task in self.tasks}),
@@ -264,13 +306,20 @@ class Study:
             "instances": sorted({task.instance for task in self.tasks}),
         }
 
-    def run(self, folder: str | os.PathLike[str], *, n_jobs: int | None = 1, progress: bool | None = False) -> StudyResults:
+    def run(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        n_jobs: int | None = 1,
+        progress: bool | None = False,
+    ) -> StudyResults:
         """Run what the folder does not hold yet, and return everything.
 
         Parameters
         ----------
         folder : path
-            Where results are kept; made if there is none. It may hold other studies' tasks, and several processes may write into it.
+            Where results are kept; made if there is none. It may hold other studies' tasks, and
+            several processes may write into it.
         n_jobs : int or None, default 1
             Workers, as in `rai_sim.simulation.simulate`.
         progress : bool or None, default False
@@ -284,11 +333,13 @@ class Study:
         Raises
         ------
         StoreError
-            An OSError: the folder cannot be used, or the disk is full. What was written before stays readable.
+            An OSError: the folder cannot be used, or the disk is full. What was written before
+            stays readable.
         StudyInterrupted
             A KeyboardInterrupt: on Ctrl-C or SIGTERM, after all finished blocks are written.
         RuntimeError
-            In a process forked from one that has used polars, which cannot be used then: start processes with "spawn" or "forkserver".
+            In a process forked from one that has used polars, which cannot be used then: start
+            processes with "spawn" or "forkserver".
         StudyFailed
             If tasks cannot be run, after all others have been.
 
@@ -312,7 +363,9 @@ class Study:
         with Interrupts() as interrupts:
             try:
                 with interrupts.held():  # polars would turn Ctrl-C into errors of other kinds
-                    data = StudyData(place, self.keep, self._limit, self.precision is not None, interrupts.heed)
+                    data = StudyData(
+                        place, self.keep, self._limit, self.precision is not None, interrupts.heed
+                    )
                     run = StudyRun(self, data, n_jobs, progress, interrupts)
                 run.run()
             except KeyboardInterrupt:
@@ -325,11 +378,14 @@ class Study:
         if interrupts.asked and unfinished:
             raise StudyInterrupted(place, results, self)
         if run.failures:
-            raise StudyFailed(results, {self.tasks[at]: error for at, error in run.failures.items()})
+            raise StudyFailed(
+                results, {self.tasks[at]: error for at, error in run.failures.items()}
+            )
         return results
 
     def results(self, folder: str | os.PathLike[str]) -> StudyResults:
-        """Return the study's results as far as the folder holds them, without running or writing anything.
+        """Return the study's results as far as the folder holds them, without running or writing
+        anything.
 
         Raises
         ------
@@ -354,7 +410,11 @@ class Study:
 def _named(problems: Iterable[Problem]) -> dict[str, Problem]:
     named = {}
     for number, problem in enumerate(problems, 1):
-        words = f"{problem.n_arms} arms, clusters {problem.clusters}, required {problem.required}" if isinstance(problem, Problem) else "?"
+        words = (
+            f"{problem.n_arms} arms, clusters {problem.clusters}, required {problem.required}"
+            if isinstance(problem, Problem)
+            else "?"
+        )
         named[f"instance {number}: {words if len(words) < 80 else words[:77] + '...'}"] = problem
     return named
 

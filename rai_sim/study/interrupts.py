@@ -11,9 +11,11 @@ from typing import Any
 
 
 class Interrupts:
-    """While entered, the first SIGINT or SIGTERM only sets `asked`; a second one raises KeyboardInterrupt, unless it is `held`.
+    """While entered, the first SIGINT or SIGTERM only sets `asked`; a second one raises
+    KeyboardInterrupt, unless it is `held`.
 
-    Outside the main thread, which alone gets signals, it does nothing. It may be entered again while it is.
+    Outside the main thread, which alone gets signals, it does nothing. It may be entered again
+    while it is.
 
     Parameters
     ----------
@@ -43,7 +45,8 @@ class Interrupts:
         self._depth += 1
         if self._depth == 1 and threading.current_thread() is threading.main_thread():
             for number in self._signals:
-                if signal.getsignal(number) is not None:  # else it was not set from Python and could not be given back
+                # else it was not set from Python and could not be given back
+                if signal.getsignal(number) is not None:
                     self._before[number] = signal.signal(number, self._note)
         return self
 
@@ -75,7 +78,12 @@ class Interrupts:
         finally:
             self._held = before
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         """Give the signals back."""
         self._depth -= 1
         if self._depth:

@@ -24,8 +24,9 @@ class Piece(NamedTuple):
 class Pieces:
     """Disjoint pieces of one task, in ascending order.
 
-    Neighbours are joined, though not across `cut` nor, if `looks`, across a look of `rai_sim.study.stopping`, so that what the first so
-    many replications add up to remains known; a task never has more than some hundred pieces without gaps.
+    Neighbours are joined, though not across `cut` nor, if `looks`, across a look of
+    `rai_sim.study.stopping`, so that what the first so many replications add up to remains known; a
+    task never has more than some hundred pieces without gaps.
     """
 
     def __init__(self, cut: int | None = None, looks: bool = True) -> None:
@@ -75,14 +76,19 @@ class Pieces:
         border = left.stop
         # Where nothing is cut exactly there, the first border beyond `cut` is the next best.
         at_cut = self._cut is not None and left.start < self._cut <= border
-        return border == right.start and not at_cut and not (self._looks and next_look(border) == border)
+        return (
+            border == right.start
+            and not at_cut
+            and not (self._looks and next_look(border) == border)
+        )
 
     def prefix(self, n: int) -> Aggregate | None:
-        """Return what replications 0..n-1 add up to; None if they are not all there, or n lies inside a piece."""
+        """Return what replications 0..n-1 add up to; None if they are not all there, or n lies
+        inside a piece."""
         # Asked for at one look after the other, and again at every plan: go on from the last one.
         at = max((known for known in self._prefixes if known <= n), default=0)
         within = [self._prefixes[at]] if at else []
-        for piece in self._pieces[bisect_left(self._pieces, at, key=lambda piece: piece.start):]:
+        for piece in self._pieces[bisect_left(self._pieces, at, key=lambda piece: piece.start) :]:
             if piece.start != at or at >= n:
                 break
             within.append(piece.aggregate)
@@ -93,7 +99,8 @@ class Pieces:
         return seen
 
     def total(self, most: int | None = None) -> tuple[int, Aggregate | None]:
-        """Return the number and sum of replications from 0 on without gap, up to the first piece that reaches `most`."""
+        """Return the number and sum of replications from 0 on without gap, up to the first piece
+        that reaches `most`."""
         at, within = 0, []
         for piece in self._pieces:
             if piece.start != at or (most is not None and at >= most):

@@ -8,7 +8,8 @@ from rai_sim.simulation.progress import Bar
 
 
 class Progress:
-    """A bar over the replications of all tasks, with tasks done, time left and the largest relative error.
+    """A bar over the replications of all tasks, with tasks done, time left and the largest relative
+    error.
 
     Parameters
     ----------
@@ -35,8 +36,11 @@ class Progress:
         """Whether it is worth updating: it is shown, and was not just now."""
         return self._bar.due
 
-    def show(self, done: int, total: int, tasks_done: int, seconds_left: float, error: float) -> None:
-        """Show replications done and in all, tasks done, seconds of work left, and the largest relative half-width."""
+    def show(
+        self, done: int, total: int, tasks_done: int, seconds_left: float, error: float
+    ) -> None:
+        """Show replications done and in all, tasks done, seconds of work left, and the largest
+        relative half-width."""
         left = "?" if math.isnan(seconds_left) else _clock(seconds_left / self._workers)
         words = [f"{tasks_done}/{self._tasks} tasks", f"{left} left"]
         if not math.isnan(error):

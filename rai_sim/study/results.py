@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 
 class StudyInterrupted(KeyboardInterrupt):
-    """Ctrl-C or SIGTERM during `Study.run`; `.results` holds what is in the store, which is all that was finished.
+    """Ctrl-C or SIGTERM during `Study.run`; `.results` holds what is in the store, which is all
+    that was finished.
 
     Ctrl-C while a store is opened is one too, in `Study.results` and `open_study` as well.
     """
@@ -52,22 +53,38 @@ class StudyInterrupted(KeyboardInterrupt):
             said = f"interrupted while {folder} was opened; nothing in it has changed: do the same again"
         else:
             done, wanted = results.progress()
-            said = (f"interrupted with {done:,} of {wanted:,} replications in {folder}; the same study run into the "
-                    "same folder goes on from there")
+            said = (
+                f"interrupted with {done:,} of {wanted:,} replications in {folder}; the same "
+                "study run into the "
+                "same folder goes on from there"
+            )
         super().__init__(said)
-        self.opened, self._folder, self._results, self._study = results is not None, folder, results, study
+        self.opened, self._folder, self._results, self._study = (
+            results is not None,
+            folder,
+            results,
+            study,
+        )
 
     @property
     def results(self) -> StudyResults:
         """What is in the store, which is opened now if it was not."""
         if self._results is None:
-            self._results = open_study(self._folder) if self._study is None else self._study.results(self._folder)
+            self._results = (
+                open_study(self._folder)
+                if self._study is None
+                else self._study.results(self._folder)
+            )
         return self._results
 
 
 _TYPES: dict[type | None, Any] = {
-    str: pl.String, float: pl.Float64, int: pl.Int64, bool: pl.Boolean, list: pl.List(pl.Int64),
-}  # fmt: skip
+    str: pl.String,
+    float: pl.Float64,
+    int: pl.Int64,
+    bool: pl.Boolean,
+    list: pl.List(pl.Int64),
+}
 #: Columns of `StudyResults.summary` (see `rai_sim.simulation.columns.COLUMNS`).
 SUMMARY_SCHEMA: dict[str, Any] = {column.key: _TYPES[column.kind] for column in frame_columns()}
 
@@ -75,9 +92,11 @@ SUMMARY_SCHEMA: dict[str, Any] = {column.key: _TYPES[column.kind] for column in 
 class StudyResults:
     """The results of a study, or of everything in a store.
 
-    `Study.run`, `Study.results` and `open_study` make them. A study's numbers are those of the replications it asks for, whatever else
-    the store holds; without a study they are those of all replications from 0 on without a gap. Where sums alone are kept and were not
-    cut at the number asked for (2,000 of a study after one of 10,000), all replications up to the next cut count, with a warning.
+    `Study.run`, `Study.results` and `open_study` make them. A study's numbers are those of the
+    replications it asks for, whatever else the store holds; without a study they are those of all
+    replications from 0 on without a gap. Where sums alone are kept and were not cut at the number
+    asked for (2,000 of a study after one of 10,000), all replications up to the next cut count,
+    with a warning.
 
     Parameters
     ----------
@@ -91,7 +110,8 @@ class StudyResults:
         """Remember where the results are."""
         self.study = study
         self._data = data
-        #: The tasks, in the study's order; without a study in that of the studies they were first run in, earlier runs first.
+        #: The tasks, in the study's order; without a study in that of the studies they were first
+        #: run in, earlier runs first.
         self.tasks: tuple[Task, ...] = tuple(data.tasks() if study is None else study.tasks)
 
     def __repr__(self) -> str:
@@ -104,11 +124,18 @@ class StudyResults:
         frame = tables.distinct(self.summary())
         most = html_tables.MOST_ROWS
         rows = [cells(tables.SHOWN, row) for row in frame.head(most).iter_rows(named=True)]
-        more = f"... and {len(frame) - most:,} more tasks; summary() has all" if len(frame) > most else ""
+        more = (
+            f"... and {len(frame) - most:,} more tasks; summary() has all"
+            if len(frame) > most
+            else ""
+        )
         return html_tables.block(
-            tables.how_far(self), html_tables.warnings(tables.warnings_of(self, frame)),
-            html_tables.table(titles(tables.SHOWN), rows, left=tables.NAMES), html_tables.line(more), html_tables.line(tables.LEGEND),
-        )  # fmt: skip
+            tables.how_far(self),
+            html_tables.warnings(tables.warnings_of(self, frame)),
+            html_tables.table(titles(tables.SHOWN), rows, left=tables.NAMES),
+            html_tables.line(more),
+            html_tables.line(tables.LEGEND),
+        )
 
     @property
     def folder(self) -> Path:
@@ -140,9 +167,11 @@ class StudyResults:
         Parameters
         ----------
         instance : str or iterable of str, optional
-            Names of instances, or patterns in which * and ? stand for any text and any letter: "two arms*".
+            Names of instances, or patterns in which * and ? stand for any text and any letter: "two
+            arms*".
         algorithm : Algorithm, str or iterable of them, optional
-            Algorithms, or names: "vanilla" for Vanilla with all options, "Vanilla(merging=False)" for one of them; * and ? as above.
+            Algorithms, or names: "vanilla" for Vanilla with all options, "Vanilla(merging=False)"
+            for one of them; * and ? as above.
         delta : float or iterable of float, optional
             Error probabilities.
 
@@ -154,7 +183,8 @@ class StudyResults:
         Raises
         ------
         TypeError, ValueError
-            If a value is of another kind, or no task has it (the message lists what there is), or none has all of them together.
+            If a value is of another kind, or no task has it (the message lists what there is), or
+            none has all of them together.
 
         Examples
         --------
@@ -184,7 +214,8 @@ class StudyResults:
         return [task for task in self.tasks if not self._verdict(task).final]
 
     def progress(self) -> tuple[int, int]:
-        """Return how many of the replications wanted are there, and how many are wanted as far as is known.
+        """Return how many of the replications wanted are there, and how many are wanted as far as
+        is known.
 
         Examples
         --------
@@ -203,7 +234,8 @@ class StudyResults:
         return done, wanted
 
     def not_counted(self) -> int:
-        """Return how many replications of the tasks are stored beyond those that the study asks for, or behind a gap.
+        """Return how many replications of the tasks are stored beyond those that the study asks
+        for, or behind a gap.
 
         Examples
         --------
@@ -221,7 +253,11 @@ class StudyResults:
             wanted = self._verdict(task).replications
             # Sums that cannot be cut there count as a whole.
             counted = max(wanted, pieces.total(wanted)[0])
-            more += pieces.replications - counted + sum(stop - start for start, stop in pieces.gaps(0, counted))
+            more += (
+                pieces.replications
+                - counted
+                + sum(stop - start for start, stop in pieces.gaps(0, counted))
+            )
         return more
 
     def summary(self) -> pl.DataFrame:
@@ -230,12 +266,14 @@ class StudyResults:
         Returns
         -------
         polars.DataFrame
-            The columns of `SUMMARY_SCHEMA`, units in their names: first instance, algorithm, delta, mean pulls with interval and errors,
-            then the other statistics, what was run, and last the task's hash. `relative_half_width_95` is half the width of the interval of
-            the mean over the mean; `precision_reached` is null where none was asked for. With a precision the interval is the one that
-            stays valid under stopping (`rai_sim.study.stopping`), else Student's. Quantiles (`pulls_q05` to `pulls_q95`) are exact below
-            512 pulls and to within 0.2 % above. Statistics of pulls, rounds and errors are over finished replications; null where too few
-            are.
+            The columns of `SUMMARY_SCHEMA`, units in their names: first instance, algorithm, delta,
+            mean pulls with interval and errors, then the other statistics, what was run, and last
+            the task's hash. `relative_half_width_95` is half the width of the interval of the mean
+            over the mean; `precision_reached` is null where none was asked for. With a precision
+            the interval is the one that stays valid under stopping (`rai_sim.study.stopping`), else
+            Student's. Quantiles (`pulls_q05` to `pulls_q95`) are exact below 512 pulls and to
+            within 0.2 % above. Statistics of pulls, rounds and errors are over finished
+            replications; null where too few are.
 
         Examples
         --------
@@ -249,12 +287,23 @@ class StudyResults:
         refuse_forked_polars("StudyResults.summary")
         verdicts = [self._verdict(task) for task in self.tasks]
         columns = frame_columns()
-        found = [self._found(task, verdict) for task, verdict in zip(self.tasks, verdicts, strict=True)]
+        found = [
+            self._found(task, verdict) for task, verdict in zip(self.tasks, verdicts, strict=True)
+        ]
         rows = [{column.key: column.rule(one) for column in columns} for one in found]
-        longer = [row for verdict, row in zip(verdicts, rows, strict=True) if row["replications"] > verdict.replications]
+        longer = [
+            row
+            for verdict, row in zip(verdicts, rows, strict=True)
+            if row["replications"] > verdict.replications
+        ]
         if longer:
-            warnings.warn(f"store {self.folder} has sums of more replications than were asked for, which cannot be cut: of {len(longer)} "
-                          f"tasks all of them count, {longer[0]['replications']:,} of the first one", StoreWarning, stacklevel=2)
+            warnings.warn(
+                f"store {self.folder} has sums of more replications than were asked for, which "
+                f"cannot be cut: of {len(longer)} "
+                f"tasks all of them count, {longer[0]['replications']:,} of the first one",
+                StoreWarning,
+                stacklevel=2,
+            )
         frame = pl.DataFrame(rows, schema=SUMMARY_SCHEMA, orient="row")
         return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
 
@@ -264,9 +313,14 @@ class StudyResults:
         seen = sums or NOTHING
         stopped = n == verdict.replications and not math.isnan(verdict.interval[0])
         facts = {
-            "task": task.key, "instance": task.instance, "parameters": json.dumps(dict(task.parameters)), "complete": verdict.final,
-            "precision_reached": verdict.reached if self.study is not None and self.study.precision is not None else None,
-        }  # fmt: skip
+            "task": task.key,
+            "instance": task.instance,
+            "parameters": json.dumps(dict(task.parameters)),
+            "complete": verdict.final,
+            "precision_reached": verdict.reached
+            if self.study is not None and self.study.precision is not None
+            else None,
+        }
         quantiles = {share: seen.quantile(share) for share in QUANTILES}
         return Found(task.experiment, seen, quantiles, verdict.interval if stopped else None, facts)
 
@@ -276,8 +330,8 @@ class StudyResults:
         Returns
         -------
         polars.LazyFrame
-            instance, algorithm and delta of the task, replication, pulls, rounds, correct, finished, representatives, and last the task's
-            hash.
+            instance, algorithm and delta of the task, replication, pulls, rounds, correct,
+            finished, representatives, and last the task's hash.
 
         Raises
         ------
@@ -295,17 +349,41 @@ class StudyResults:
         """
         refuse_forked_polars("StudyResults.rows")
         if not self.keeps_rows:
-            raise ValueError(f"store {self.folder} keeps aggregates only; run the study with keep='replications' to have rows")
-        named = [(task.key, task.instance, task.experiment.algorithm.label, task.experiment.delta, self._verdict(task).replications)
-                 for task in self.tasks]
-        columns = {"task": pl.String, "instance": pl.String, "algorithm": pl.String, "delta": pl.Float64, "wanted": pl.Int64}
+            raise ValueError(
+                f"store {self.folder} keeps aggregates only; run the study with "
+                "keep='replications' to have rows"
+            )
+        named = [
+            (
+                task.key,
+                task.instance,
+                task.experiment.algorithm.label,
+                task.experiment.delta,
+                self._verdict(task).replications,
+            )
+            for task in self.tasks
+        ]
+        columns = {
+            "task": pl.String,
+            "instance": pl.String,
+            "algorithm": pl.String,
+            "delta": pl.Float64,
+            "wanted": pl.Int64,
+        }
         names = pl.LazyFrame(named, schema=columns, orient="row")
         rows = self._data.stored_rows().join(names, on="task")
         rows = rows if self.study is None else rows.filter(pl.col("replication") < pl.col("wanted"))
-        return rows.select("instance", "algorithm", "delta", pl.exclude("instance", "algorithm", "delta", "task", "wanted"), "task")
+        return rows.select(
+            "instance",
+            "algorithm",
+            "delta",
+            pl.exclude("instance", "algorithm", "delta", "task", "wanted"),
+            "task",
+        )
 
     def result(self, task: Task) -> Result:
-        """Return the stored replications of a task as `rai_sim.simulation.simulate` would have returned them.
+        """Return the stored replications of a task as `rai_sim.simulation.simulate` would have
+        returned them.
 
         Raises
         ------
@@ -333,9 +411,14 @@ class StudyResults:
         ranges = [(int(part[0]), int(part[-1]) + 1) for part in np.split(index, breaks)]
         width = sum(task.experiment.problem.required)
         return Result(
-            task.experiment, tuple(ranges), rows["pulls"].to_numpy(), rows["rounds"].to_numpy(), rows["correct"].to_numpy(),
-            rows["finished"].to_numpy(), rows["representatives"].list.to_array(width).to_numpy(),
-        )  # fmt: skip
+            task.experiment,
+            tuple(ranges),
+            rows["pulls"].to_numpy(),
+            rows["rounds"].to_numpy(),
+            rows["correct"].to_numpy(),
+            rows["finished"].to_numpy(),
+            rows["representatives"].list.to_array(width).to_numpy(),
+        )
 
     def pulls_distribution(self, task: Task) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return how often each number of pulls was needed by the finished replications of a task.
@@ -348,7 +431,8 @@ class StudyResults:
         Returns
         -------
         values : (B,) float64
-            Numbers of pulls, ascending: exact below 512 and where rows are kept, else the middles of bins 0.4 % wide.
+            Numbers of pulls, ascending: exact below 512 and where rows are kept, else the middles
+            of bins 0.4 % wide.
         counts : (B,) int64
             Replications.
 
@@ -362,7 +446,8 @@ class StudyResults:
         (array([10370.]), array([5]))
         """
         n, sums = self._data.ledger[task.key].total(self._verdict(task).replications)
-        if self.keeps_rows:  # the replications that the summary is of: behind a gap there may be more
+        # the replications that the summary is of: behind a gap there may be more
+        if self.keeps_rows:
             wanted = pl.col("task") == task.key, pl.col("finished"), pl.col("replication") < n
             rows = self.rows().filter(*wanted).select("pulls").collect()
             values, counts = np.unique(rows["pulls"].to_numpy(), return_counts=True)
@@ -372,7 +457,8 @@ class StudyResults:
         return np.array([(low + high) / 2.0 for low, high in edges]), seen.counts
 
     def runs(self) -> list[dict[str, Any]]:
-        """Return the records of the runs that made the store, oldest first: versions, processor, parameters, start and end.
+        """Return the records of the runs that made the store, oldest first: versions, processor,
+        parameters, start and end.
 
         Examples
         --------
@@ -387,15 +473,22 @@ class StudyResults:
         for path in self.folder.glob("run-*.json"):
             try:
                 record = json.loads(path.read_text(encoding="utf-8"))
-                records.append(record | {"started": str(record["started"]), "run": str(record["run"])})
+                records.append(
+                    record | {"started": str(record["started"]), "run": str(record["run"])}
+                )
             except FileNotFoundError:
                 continue  # its name is gone by now
             except (OSError, ValueError, KeyError, TypeError, RecursionError):
-                warnings.warn(f"{path} is passed over: it is no record of a run", StoreWarning, stacklevel=2)
+                warnings.warn(
+                    f"{path} is passed over: it is no record of a run", StoreWarning, stacklevel=2
+                )
         return sorted(records, key=lambda record: (record["started"], record["run"]))
 
-    def report(self, path: str | os.PathLike[str], *, title: str | None = None, all_figures: bool = False) -> None:
-        """Write a report as one page of HTML: what was run, tables, figures, provenance, warnings (see `rai_sim.report.page`).
+    def report(
+        self, path: str | os.PathLike[str], *, title: str | None = None, all_figures: bool = False
+    ) -> None:
+        """Write a report as one page of HTML: what was run, tables, figures, provenance, warnings
+        (see `rai_sim.report.page`).
 
         Of many figures of a kind there are three, unless `all_figures` is True.
 
@@ -418,14 +511,17 @@ class StudyResults:
 
         write_report(self, Path(path), title=title, all_figures=all_figures)
 
-    def verify(self, sample: int = 100, *, seed: int | None = None, n_jobs: int | None = 1) -> Verification:
-        """Run a random sample of the stored replications again and compare everything that is stored, bit for bit.
+    def verify(
+        self, sample: int = 100, *, seed: int | None = None, n_jobs: int | None = 1
+    ) -> Verification:
+        """Run a random sample of the stored replications again and compare everything that is
+        stored, bit for bit.
 
         Parameters
         ----------
         sample : int, default 100
-            How many replications; all of them if there are no more. Where only aggregates are kept, whole stored ranges are
-            drawn until they have as many.
+            How many replications; all of them if there are no more. Where only aggregates are kept,
+            whole stored ranges are drawn until they have as many.
         seed : int, optional
             Seed of the sample; another one each time when None.
         n_jobs : int or None, default 1
@@ -439,8 +535,9 @@ class StudyResults:
         Raises
         ------
         TypeError, ValueError
-            If `sample` is no positive integer, `seed` no seed, or `n_jobs` no number of workers; ValueError if no task can be run here, as
-            their algorithm is not known to this process. If that is so of some tasks they are left out, with a StoreWarning.
+            If `sample` is no positive integer, `seed` no seed, or `n_jobs` no number of workers;
+            ValueError if no task can be run here, as their algorithm is not known to this process.
+            If that is so of some tasks they are left out, with a StoreWarning.
 
         Examples
         --------
@@ -452,22 +549,32 @@ class StudyResults:
         3 stored replications were run again: all are the same to the bit
         """
         refuse_forked_polars("StudyResults.verify")
-        sample, seed, n_jobs = check_count("sample", sample, 1), check_seed(seed), check_workers(n_jobs)
+        sample, seed, n_jobs = (
+            check_count("sample", sample, 1),
+            check_seed(seed),
+            check_workers(n_jobs),
+        )
         tasks, flaw = runnable(self.tasks), why_not_run(self.tasks)
         if flaw is not None and not tasks:
             raise ValueError(flaw)
         if flaw is not None:
-            warnings.warn(f"store {self.folder}: {len(self.tasks) - len(tasks)} of {len(self.tasks)} tasks are not verified: {flaw}",
-                          StoreWarning, stacklevel=2)
+            warnings.warn(
+                f"store {self.folder}: {len(self.tasks) - len(tasks)} of {len(self.tasks)} tasks "
+                f"are not verified: {flaw}",
+                StoreWarning,
+                stacklevel=2,
+            )
         return verify(self._data, tasks, sample, seed, n_jobs)
 
 
 def open_study(folder: str | os.PathLike[str]) -> StudyResults:
-    """Return everything that a study's folder holds, without the study's definition; nothing is run or written.
+    """Return everything that a study's folder holds, without the study's definition; nothing is run
+    or written.
 
-    Tasks come in the order of the study that was run; those that a later run has added stand after all earlier ones.
-    Of an algorithm or a reward law that this process does not know, such as one of a module of yours that is not imported, everything
-    stored can be read; a StoreWarning says what to import for it to be run again, which is refused.
+    Tasks come in the order of the study that was run; those that a later run has added stand after
+    all earlier ones. Of an algorithm or a reward law that this process does not know, such as one
+    of a module of yours that is not imported, everything stored can be read; a StoreWarning says
+    what to import for it to be run again, which is refused.
 
     Raises
     ------
@@ -491,9 +598,16 @@ def open_study(folder: str | os.PathLike[str]) -> StudyResults:
     return open_results(Path(folder), None)
 
 
-def open_results(folder: Path, study: Study | None, cut: int | None = None, looks: bool = False) -> StudyResults:
-    """Return what a folder holds of a study, or all of it; `cut` and `looks` as in `StudyData`. Ctrl-C is StudyInterrupted."""
-    with Interrupts(signal.SIGINT) as interrupts, interrupts.held():  # held: polars would turn it into errors of other kinds
+def open_results(
+    folder: Path, study: Study | None, cut: int | None = None, looks: bool = False
+) -> StudyResults:
+    """Return what a folder holds of a study, or all of it; `cut` and `looks` as in `StudyData`.
+    Ctrl-C is StudyInterrupted."""
+    # held: polars would turn it into errors of other kinds
+    with (
+        Interrupts(signal.SIGINT) as interrupts,
+        interrupts.held(),
+    ):
         try:
             results = StudyResults(StudyData(folder, None, cut, looks, interrupts.heed), study)
             interrupts.heed()

@@ -19,8 +19,11 @@ _MOST_LISTED = 12
 _SAME_DELTA = 1e-9
 
 
-def select_tasks(tasks: Sequence[Task], instance: Any = None, algorithm: Any = None, delta: Any = None) -> tuple[Task, ...]:
-    """Return the tasks that agree with everything given, in their order (see `StudyResults.select`).
+def select_tasks(
+    tasks: Sequence[Task], instance: Any = None, algorithm: Any = None, delta: Any = None
+) -> tuple[Task, ...]:
+    """Return the tasks that agree with everything given, in their order (see
+    `StudyResults.select`).
 
     Raises
     ------
@@ -35,7 +38,11 @@ def select_tasks(tasks: Sequence[Task], instance: Any = None, algorithm: Any = N
     ['a, LUCB(as_printed=False), delta 0.1']
     """
     matches = []
-    for name, given, matcher in (("instance", instance, _instance), ("algorithm", algorithm, _algorithm), ("delta", delta, _delta)):
+    for name, given, matcher in (
+        ("instance", instance, _instance),
+        ("algorithm", algorithm, _algorithm),
+        ("delta", delta, _delta),
+    ):
         if given is None:
             continue
         values = _listed(name, given)
@@ -48,18 +55,23 @@ def select_tasks(tasks: Sequence[Task], instance: Any = None, algorithm: Any = N
                     f"{name} is {value!r}, which no task has; there are {_some(list(there))}",
                 )
         matches.append((name, values, tests))
-    found = tuple(task for task in tasks if all(any(test(task) for test in tests) for _, _, tests in matches))
+    found = tuple(
+        task for task in tasks if all(any(test(task) for test in tests) for _, _, tests in matches)
+    )
     if not found:
-        asked = " and ".join(f"{name} {' or '.join(map(repr, values))}" for name, values, _ in matches)
+        asked = " and ".join(
+            f"{name} {' or '.join(map(repr, values))}" for name, values, _ in matches
+        )
         raise ValueError(f"no task has {asked}; there are {_some([task.label for task in tasks])}")
     return found
 
 
 #: What a task has of each kind, in words.
 _WORDS: dict[str, Callable[[Task], str]] = {
-    "instance": lambda task: repr(task.instance), "algorithm": lambda task: task.experiment.algorithm.label,
+    "instance": lambda task: repr(task.instance),
+    "algorithm": lambda task: task.experiment.algorithm.label,
     "delta": lambda task: f"{task.experiment.delta:g}",
-}  # fmt: skip
+}
 
 
 def _listed(name: str, given: Any) -> list[Any]:
@@ -79,7 +91,8 @@ def _instance(value: Any, tasks: Sequence[Task]) -> Callable[[Task], bool]:
             f"instance is {short.repr(value)}; give an instance's name, in which * and ? stand "
             "for any text and letter",
         )
-    if any(task.instance == value for task in tasks):  # as it stands: names may hold what a pattern reads as its own
+    # as it stands: names may hold what a pattern reads as its own
+    if any(task.instance == value for task in tasks):
         return lambda task: task.instance == value
     return lambda task: fnmatchcase(task.instance, value)
 
@@ -97,13 +110,17 @@ def _algorithm(value: Any, tasks: Sequence[Task]) -> Callable[[Task], bool]:
 
     def matches(task: Task) -> bool:
         chosen = task.experiment.algorithm
-        return any(name == wanted or fnmatchcase(name, wanted) for name in (type(chosen).__name__.lower(), _bare(chosen.label)))
+        return any(
+            name == wanted or fnmatchcase(name, wanted)
+            for name in (type(chosen).__name__.lower(), _bare(chosen.label))
+        )
 
     return matches
 
 
 def _bare(label: str) -> str:
-    """Return an algorithm's label without what differs between tables, figures and this package's own names."""
+    """Return an algorithm's label without what differs between tables, figures and this package's
+    own names."""
     return label.replace(" ", "").lower()
 
 

@@ -1,18 +1,23 @@
-"""When a task has enough replications for a wanted precision, and an interval that this way of stopping does not spoil.
+"""When a task has enough replications for a wanted precision, and an interval that this way of
+stopping does not spoil.
 
-The numbers of replications at which a task may stop are fixed beforehand (`next_look`), and what happens at each follows from the first so
-many replications alone. So a task's number of replications does not depend on workers, interruptions or what else was stored.
+The numbers of replications at which a task may stop are fixed beforehand (`next_look`), and what
+happens at each follows from the first so many replications alone. So a task's number of
+replications does not depend on workers, interruptions or what else was stored.
 
-The interval is Stein's (1945): the standard deviation in it is that of an earlier look, the one at which the present number of
-replications was decided on, while the mean is over all of them. With normal pulls that standard deviation, and so the decision, is
-independent of the final mean: for a single decision and a width in pulls coverage is 95 % exactly, and a width relative to the mean
-and later decisions change little. An interval from the standard deviation at the end would be too short,
-because one stops when it happens to be small. Otherwise coverage is approximate, and falls with skewness: of lognormal numbers (sigma 1, to
-8 %) 92.6 %, where a Student interval at a fixed number has 94.6 %. A first decision far from its end is taken anew half way (Hall 1981),
-so that it does not hang on 256 replications.
+The interval is Stein's (1945): the standard deviation in it is that of an earlier look, the one at
+which the present number of replications was decided on, while the mean is over all of them. With
+normal pulls that standard deviation, and so the decision, is independent of the final mean: for a
+single decision and a width in pulls coverage is 95 % exactly, and a width relative to the mean and
+later decisions change little. An interval from the standard deviation at the end would be too
+short, because one stops when it happens to be small. Otherwise coverage is approximate, and falls
+with skewness: of lognormal numbers (sigma 1, to 8 %) 92.6 %, where a Student interval at a fixed
+number has 94.6 %. A first decision far from its end is taken anew half way (Hall 1981), so that it
+does not hang on 256 replications.
 
-References: C. Stein, A two-sample test for a linear hypothesis whose power is independent of the variance, Annals of Mathematical
-Statistics 16 (1945); P. Hall, Asymptotic theory of triple sampling for sequential estimation of a mean, Annals of Statistics 9 (1981).
+References: C. Stein, A two-sample test for a linear hypothesis whose power is independent of the
+variance, Annals of Mathematical Statistics 16 (1945); P. Hall, Asymptotic theory of triple sampling
+for sequential estimation of a mean, Annals of Statistics 9 (1981).
 """
 
 from __future__ import annotations
@@ -27,14 +32,17 @@ from rai_sim.simulation.statistics import Aggregate, relative_half_width, studen
 FIRST_LOOK = 256
 #: Looks to a doubling: a task runs at most a fifth longer than it must.
 TO_A_DOUBLING = 4
-#: A decision stands if it at most so many times multiplies the replications it is based on; else it is taken anew half way.
+#: A decision stands if it at most so many times multiplies the replications it is based on; else it
+#: is taken anew half way.
 _FAR = 2.5
-#: With fewer finished replications than this nothing is planned on them: where most are given up at max_pulls, they are doubled.
+#: With fewer finished replications than this nothing is planned on them: where most are given up at
+#: max_pulls, they are doubled.
 _FEW = 30
 
 
 def next_look(n: float) -> int:
-    """Return the smallest number of replications at least n at which a task may stop: 256, 305, 363, 431, 512, ...
+    """Return the smallest number of replications at least n at which a task may stop: 256, 305,
+    363, 431, 512, ...
 
     Examples
     --------
@@ -78,7 +86,8 @@ class Verdict:
     final : bool
         Whether the task stops there.
     reached : bool
-        Whether the precision is reached; a final verdict without it came at the limit, or at the first look with none finished.
+        Whether the precision is reached; a final verdict without it came at the limit, or at the
+        first look with none finished.
     interval : (float, float)
         95 % interval of the mean number of pulls; NaN where undefined.
     relative_half_width : float
@@ -134,15 +143,19 @@ def follow(precision: float, most: int, prefix: Callable[[int], Aggregate | None
 
 
 def stein_interval(seen: Aggregate, deciding: Aggregate) -> tuple[float, float]:
-    """Return the 95 % interval of the mean of `seen`, with the standard deviation and degrees of freedom of `deciding`."""
+    """Return the 95 % interval of the mean of `seen`, with the standard deviation and degrees of
+    freedom of `deciding`."""
     if seen.finished < 2 or deciding.finished < 2:
         return math.nan, math.nan
-    low, high = student_interval(0.0, deciding.standard_deviation / math.sqrt(seen.finished), deciding.finished)
+    low, high = student_interval(
+        0.0, deciding.standard_deviation / math.sqrt(seen.finished), deciding.finished
+    )
     return seen.mean + low, seen.mean + high
 
 
 def _planned(precision: float, n: int, seen: Aggregate) -> int:
-    """Return the next look: where what is seen after n replications says that the precision is reached, or half way if that is far."""
+    """Return the next look: where what is seen after n replications says that the precision is
+    reached, or half way if that is far."""
     if seen.finished < _FEW:
         return next_look(2.0 * n)
     low, high = stein_interval(seen, seen)

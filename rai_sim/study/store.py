@@ -1,8 +1,10 @@
-"""The folder in which a study's results live: append-only Parquet parts, each named by the SHA-256 of its bytes.
+"""The folder in which a study's results live: append-only Parquet parts, each named by the SHA-256
+of its bytes.
 
-A part is written to a temporary name, flushed to the disk and renamed, under a lock that the system releases when its holder dies. So what
-has a part's name is whole, or was damaged later, which the name tells. Files ending in .parquet that are no parts are set aside: renamed
-when the store is open for writing, passed over otherwise, with a warning either way, and never read or deleted.
+A part is written to a temporary name, flushed to the disk and renamed, under a lock that the system
+releases when its holder dies. So what has a part's name is whole, or was damaged later, which the
+name tells. Files ending in .parquet that are no parts are set aside: renamed when the store is open
+for writing, passed over otherwise, with a warning either way, and never read or deleted.
 """
 
 from __future__ import annotations
@@ -29,27 +31,58 @@ FORMAT = 1
 MARKER = "rai-sim-store.json"
 #: What a store may keep: a row for every replication, or sums alone.
 KEEPS = ("replications", "aggregates")
-#: Columns of each kind of part; pulls and rounds in numbers of them, exact integers beyond int64 as decimal text.
+#: Columns of each kind of part; pulls and rounds in numbers of them, exact integers beyond int64 as
+#: decimal text.
 SCHEMAS: dict[str, dict[str, Any]] = {
     "instances": {
-        "instance": pl.String, "law": pl.String, "arguments": pl.String, "n_arms": pl.Int64, "clusters": pl.List(pl.Int64),
-        "required": pl.List(pl.Int64), "bottleneck_gap_reward": pl.Float64, "names": pl.List(pl.String), "ids": pl.List(pl.Int64),
+        "instance": pl.String,
+        "law": pl.String,
+        "arguments": pl.String,
+        "n_arms": pl.Int64,
+        "clusters": pl.List(pl.Int64),
+        "required": pl.List(pl.Int64),
+        "bottleneck_gap_reward": pl.Float64,
+        "names": pl.List(pl.String),
+        "ids": pl.List(pl.Int64),
     },
     "tasks": {
-        "task": pl.String, "experiment": pl.String, "instance": pl.String, "name": pl.String, "parameters": pl.String,
-        "algorithm": pl.String, "algorithm_options": pl.String, "delta": pl.Float64, "seed": pl.String, "skip_error": pl.Float64,
-        "max_pulls": pl.Int64, "stream_version": pl.Int64,
+        "task": pl.String,
+        "experiment": pl.String,
+        "instance": pl.String,
+        "name": pl.String,
+        "parameters": pl.String,
+        "algorithm": pl.String,
+        "algorithm_options": pl.String,
+        "delta": pl.Float64,
+        "seed": pl.String,
+        "skip_error": pl.Float64,
+        "max_pulls": pl.Int64,
+        "stream_version": pl.Int64,
     },
     "replications": {
-        "task": pl.String, "replication": pl.Int64, "pulls": pl.Int64, "rounds": pl.Int64, "correct": pl.Boolean,
-        "finished": pl.Boolean, "representatives": pl.List(pl.Int32),
+        "task": pl.String,
+        "replication": pl.Int64,
+        "pulls": pl.Int64,
+        "rounds": pl.Int64,
+        "correct": pl.Boolean,
+        "finished": pl.Boolean,
+        "representatives": pl.List(pl.Int32),
     },
     "aggregates": {
-        "task": pl.String, "first": pl.Int64, "stop": pl.Int64, "finished": pl.Int64, "errors": pl.Int64, "pulls_sum": pl.String,
-        "pulls_squares": pl.String, "rounds_sum": pl.String, "pulls_least": pl.Int64, "pulls_most": pl.Int64,
-        "bins": pl.List(pl.Int64), "counts": pl.List(pl.Int64),
+        "task": pl.String,
+        "first": pl.Int64,
+        "stop": pl.Int64,
+        "finished": pl.Int64,
+        "errors": pl.Int64,
+        "pulls_sum": pl.String,
+        "pulls_squares": pl.String,
+        "rounds_sum": pl.String,
+        "pulls_least": pl.Int64,
+        "pulls_most": pl.Int64,
+        "bins": pl.List(pl.Int64),
+        "counts": pl.List(pl.Int64),
     },
-}  # fmt: skip
+}
 _PART = re.compile(rf"({'|'.join(SCHEMAS)})-([0-9a-f]{{40}})\.parquet")
 #: Seconds between two looks whether another process still has the lock.
 _PATIENCE = 0.005
@@ -81,17 +114,25 @@ class Store:
     folder : path
         The folder.
     keep : {"replications", "aggregates"} or None
-        What to keep, if the store is to be written to; it is created where there is none. With None it is opened for reading alone.
+        What to keep, if the store is to be written to; it is created where there is none. With None
+        it is opened for reading alone.
     heed : callable, optional
-        Called between parts that are read, and while another process has the lock; it may raise to end that.
+        Called between parts that are read, and while another process has the lock; it may raise to
+        end that.
 
     Raises
     ------
     StoreError
-        If there is no store to read, the folder cannot be written to, holds something else, or keeps something else.
+        If there is no store to read, the folder cannot be written to, holds something else, or
+        keeps something else.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], keep: str | None = None, heed: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        keep: str | None = None,
+        heed: Callable[[], None] = lambda: None,
+    ) -> None:
         """Open the folder."""
         self.folder = Path(folder)
         self.heed = heed
@@ -105,24 +146,32 @@ class Store:
             self._create(keep)
         self.keep = self._read_marker()
         if keep not in (None, self.keep):
-            raise StoreError(f"store {self.folder} keeps {self.keep} but {keep} are to be kept; "
-                             f"take another folder, or keep = {self.keep!r}")
+            raise StoreError(
+                f"store {self.folder} keeps {self.keep} but {keep} are to be kept; "
+                f"take another folder, or keep = {self.keep!r}"
+            )
 
     def _create(self, keep: str) -> None:
         if self.folder.exists() and not self.folder.is_dir():
-            raise StoreError(f"store {self.folder} is a file; name a folder for the study's results")
+            raise StoreError(
+                f"store {self.folder} is a file; name a folder for the study's results"
+            )
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             strangers = self._visible()
         except OSError as error:
             raise self._cannot("be made", error) from error
         if strangers and MARKER not in strangers:
-            raise StoreError(f"store {self.folder} is a folder that holds {strangers[0]} but no {MARKER}; "
-                             "name a new or an empty folder for the study's results")
+            raise StoreError(
+                f"store {self.folder} is a folder that holds {strangers[0]} but no {MARKER}; "
+                "name a new or an empty folder for the study's results"
+            )
         if not strangers:
             with self.locked():
                 if MARKER not in self._visible():  # of two first runs one writes it
-                    self.write_json(MARKER, {"format": "rai_sim study store", "version": FORMAT, "keep": keep})
+                    self.write_json(
+                        MARKER, {"format": "rai_sim study store", "version": FORMAT, "keep": keep}
+                    )
 
     def _visible(self) -> list[str]:
         return sorted(name for name in os.listdir(self.folder) if not name.startswith("."))
@@ -133,37 +182,54 @@ class Store:
             marker = json.loads(path.read_text(encoding="utf-8"))
             version, keep = marker["version"], marker["keep"]
         except FileNotFoundError:
-            raise StoreError(f"store {self.folder} is no study's folder: it has no {MARKER}; "
-                             "name the folder that a study was run into") from None
+            raise StoreError(
+                f"store {self.folder} is no study's folder: it has no {MARKER}; "
+                "name the folder that a study was run into"
+            ) from None
         except OSError as error:
             raise self._cannot("be read", error) from error
         except (ValueError, TypeError, KeyError, RecursionError):
-            raise StoreError(f"store {self.folder} has a damaged {MARKER}; restore it from a copy, or move it away "
-                             "and the parts into a new study's folder") from None
+            raise StoreError(
+                f"store {self.folder} has a damaged {MARKER}; restore it from a copy, or move it away "
+                "and the parts into a new study's folder"
+            ) from None
         if version != FORMAT or keep not in KEEPS:
-            raise StoreError(f"store {self.folder} has format {version}, keeping {keep}; this version of rai_sim reads format {FORMAT}: "
-                             "use the version that wrote it")
+            raise StoreError(
+                f"store {self.folder} has format {version}, keeping {keep}; this version of "
+                f"rai_sim reads format {FORMAT}: "
+                "use the version that wrote it"
+            )
         return str(keep)
 
     def _cannot(self, what: str, error: OSError) -> StoreError:
         if self._whole and not self.folder.is_dir():
-            return StoreError(f"store {self.folder} was removed, renamed or replaced while it was in use, and cannot {what}; "
-                              "put the folder back, then run the same again")
-        return StoreError(f"store {self.folder} cannot {what}: {error.strerror or error}; "
-                          "free space or change permissions, then run the same again: finished parts are kept")
+            return StoreError(
+                f"store {self.folder} was removed, renamed or replaced while it was in use, and "
+                f"cannot {what}; "
+                "put the folder back, then run the same again"
+            )
+        return StoreError(
+            f"store {self.folder} cannot {what}: {error.strerror or error}; "
+            "free space or change permissions, then run the same again: finished parts are kept"
+        )
 
-    # Reading ---------------------------------------------------------------------------------------
+    # Reading
+    # ----------------------------------------------------------------------------------------------
 
     def new_parts(self) -> Iterator[Part]:
-        """Yield whole parts that were not yielded before, in the order of their names; set other Parquet files aside."""
+        """Yield whole parts that were not yielded before, in the order of their names; set other
+        Parquet files aside."""
         try:
             names = sorted(set(os.listdir(self.folder)) - self._seen)
         except OSError as error:
             raise self._cannot("be read", error) from error
         for name in names:
             self.heed()
-            # Who holds the lock knows that nobody is writing: a temporary file is what a process that died has left.
-            if not (name.endswith(".parquet") or (self._lock is not None and name.endswith(TEMPORARY))):
+            # Who holds the lock knows that nobody is writing: a temporary file is what a process
+            # that died has left.
+            if not (
+                name.endswith(".parquet") or (self._lock is not None and name.endswith(TEMPORARY))
+            ):
                 continue
             try:
                 frame, flaw = self._read(name)
@@ -200,7 +266,8 @@ class Store:
             about = self.about(io.BytesIO(data))
             if self._is_newer(about):
                 return None, f"{_NEWER}, {about.get('rai_sim', 'unknown')}; use that to read it"
-            if found.items() >= SCHEMAS[kind].items():  # columns that a later version has added are not read
+            # columns that a later version has added are not read
+            if found.items() >= SCHEMAS[kind].items():
                 if len(found) > len(SCHEMAS[kind]):
                     self.wider.add(name)
                 return pl.read_parquet(io.BytesIO(data), columns=columns), ""
@@ -211,7 +278,8 @@ class Store:
     def about(self, part: Path | io.BytesIO) -> dict[str, Any]:
         """Return what a part says of how it was made; nothing if it does not."""
         try:
-            file = io.BytesIO(part.read_bytes()) if isinstance(part, Path) else part  # polars takes names of files for patterns
+            # polars takes names of files for patterns
+            file = io.BytesIO(part.read_bytes()) if isinstance(part, Path) else part
             about = json.loads(pl.read_parquet_metadata(file)["rai_sim"])
         except (pl.exceptions.PolarsError, OSError, ValueError, KeyError):
             return {}
@@ -246,34 +314,48 @@ class Store:
         found = [self.folder / name for name in sorted(self._whole) if name.startswith(f"{kind}-")]
         gone = next((path for path in found if not path.exists()), None)
         if gone is not None:
-            raise StoreError(f"store {self.folder} had a part {gone.name} when it was opened, which is gone; "
-                             "put it back, or open the store again")
+            raise StoreError(
+                f"store {self.folder} had a part {gone.name} when it was opened, which is gone; "
+                "put it back, or open the store again"
+            )
         return found
 
     def scan(self, kind: str) -> pl.LazyFrame:
-        """Return the rows of the parts of a kind that have been read or written, in the order of their names.
+        """Return the rows of the parts of a kind that have been read or written, in the order of
+        their names.
 
-        Polars takes what it is given for a pattern, a home folder or a partition, unless it is told not to: a folder may be called gaps[1].
+        Polars takes what it is given for a pattern, a home folder or a partition, unless it is told
+        not to: a folder may be called gaps[1].
         """
         parts = self.paths(kind)
         plain = [part for part in parts if part.name not in self.wider]
-        wider = [self._scan([part]).select(list(SCHEMAS[kind])) for part in parts if part.name in self.wider]
-        frames = [*([self._scan(plain)] if plain else []), *wider] or [pl.LazyFrame(schema=SCHEMAS[kind])]
+        wider = [
+            self._scan([part]).select(list(SCHEMAS[kind]))
+            for part in parts
+            if part.name in self.wider
+        ]
+        frames = [*([self._scan(plain)] if plain else []), *wider] or [
+            pl.LazyFrame(schema=SCHEMAS[kind])
+        ]
         return frames[0] if len(frames) == 1 else pl.concat(frames)
 
     @staticmethod
     def _scan(parts: Sequence[Path]) -> pl.LazyFrame:
         paths = [os.path.abspath(part) for part in parts]
-        nameless = re.search("[\ud800-\udfff]", paths[0]) is not None  # polars opens no name that is not in UTF-8
+        # polars opens no name that is not in UTF-8
+        nameless = re.search("[\ud800-\udfff]", paths[0]) is not None
         sources = [part.read_bytes() for part in parts] if nameless else paths
         return pl.scan_parquet(sources, glob=False, hive_partitioning=False)
 
-    # Writing ---------------------------------------------------------------------------------------
+    # Writing
+    # ----------------------------------------------------------------------------------------------
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other processes of this machine from writing; the system lets go when this one dies. May be nested."""
-        if importlib.util.find_spec("fcntl") is None:  # a system without: then rows may be written twice, and are read once
+        """Keep other processes of this machine from writing; the system lets go when this one dies.
+        May be nested."""
+        # a system without: then rows may be written twice, and are read once
+        if importlib.util.find_spec("fcntl") is None:
             yield
             return
         if self._lock is not None:
@@ -299,7 +381,8 @@ class Store:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return True
-            except BlockingIOError:  # another process is writing; asking again, not waiting, lets Ctrl-C end it
+            # another process is writing; asking again, not waiting, lets Ctrl-C end it
+            except BlockingIOError:
                 self.heed()
                 time.sleep(_PATIENCE)
             except OSError:

@@ -1,8 +1,9 @@
 """Tasks as a store has them written down, which this process need not know how to run.
 
-A store outlives the program that wrote it: it may hold an algorithm or a reward law of a module that is not imported, or options of another
-version of the package. Such tasks are made of stand-ins, which have names, labels and identity, and the means if they are known. What is
-stored of them can be read as any other task's; running them again is refused, with what to import.
+A store outlives the program that wrote it: it may hold an algorithm or a reward law of a module
+that is not imported, or options of another version of the package. Such tasks are made of
+stand-ins, which have names, labels and identity, and the means if they are known. What is stored of
+them can be read as any other task's; running them again is refused, with what to import.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from rai_sim.simulation.experiment import Experiment
 from rai_sim.study.task import Task, algorithm_from_json, arms_from_json, instance_key
 from rai_sim.support.wording import shortened
 
-#: Returns where the classes come from that a store's parts were made with, "my_rules.SuccElim" by name, and the package's version.
+#: Returns where the classes come from that a store's parts were made with, "my_rules.SuccElim" by
+#: name, and the package's version.
 Origins = Callable[[], Mapping[str, str]]
 #: Under this name a part's metadata tells the version of the package; no class is called so.
 VERSION = "rai_sim version"
@@ -37,7 +39,8 @@ _LAW = re.compile(r":Problem:(\w+):")
 
 @dataclass(frozen=True)
 class UnknownAlgorithm(Algorithm):
-    """What stands for an algorithm that cannot be made here; each has a subclass of its own, called as the algorithm calls itself."""
+    """What stands for an algorithm that cannot be made here; each has a subclass of its own, called
+    as the algorithm calls itself."""
 
     remedy: ClassVar[str] = ""
 
@@ -55,7 +58,8 @@ class UnknownAlgorithm(Algorithm):
 
 @dataclass(frozen=True, eq=False)
 class UnknownArms(Arms):
-    """What stands for a reward law that cannot be made here; means are NaN where they are not known."""
+    """What stands for a reward law that cannot be made here; means are NaN where they are not
+    known."""
 
     means: NDArray[np.float64]
     stored: str
@@ -97,7 +101,8 @@ class StoredProblem(Problem):
 
 @dataclass(frozen=True, eq=False)
 class StoredExperiment(Experiment):
-    """An experiment that cannot be run here, or would give other numbers than those stored; `why_not_run` says why and what to do."""
+    """An experiment that cannot be run here, or would give other numbers than those stored;
+    `why_not_run` says why and what to do."""
 
     stored: str = ""
     why_not_run: str | None = None  # type: ignore[misc]  # there of the class
@@ -108,7 +113,8 @@ class StoredExperiment(Experiment):
 
 
 def origin_of(cls: type) -> str:
-    """Return from where a class can be imported; of one of the program that was run, the program's name.
+    """Return from where a class can be imported; of one of the program that was run, the program's
+    name.
 
     Examples
     --------
@@ -144,7 +150,8 @@ class Reader:
     instances : mapping of str to dict
         The rows of the store's instances, by key.
     origins : callable
-        Returns where classes come from, by their lower-case name; it is asked only if some class is not known.
+        Returns where classes come from, by their lower-case name; it is asked only if some class is
+        not known.
     """
 
     def __init__(self, instances: Mapping[str, dict[str, Any]], origins: Origins) -> None:
@@ -166,15 +173,27 @@ class Reader:
         problem, no_problem = self._problem(row)
         algorithm, no_algorithm = self._algorithm(row)
         remedies = [remedy for remedy in (no_algorithm, no_problem) if remedy]
-        arguments = (problem, algorithm, check_delta(row["delta"]), int(row["seed"]), float(row["skip_error"]), row["max_pulls"])
+        arguments = (
+            problem,
+            algorithm,
+            check_delta(row["delta"]),
+            int(row["seed"]),
+            float(row["skip_error"]),
+            row["max_pulls"],
+        )
         experiment = Experiment(*arguments)
         if not remedies and experiment.identity().rpartition(":")[2] != row["task"]:
-            remedies = [f"what {row['algorithm']} or its setting is was another thing when this was stored: {self._version()}"]
+            remedies = [
+                f"what {row['algorithm']} or its setting is was another thing when this was "
+                f"stored: {self._version()}"
+            ]
         if remedies:
             for remedy in remedies:
                 self.remedies[remedy] = self.remedies.get(remedy, 0) + 1
             head = str(row["experiment"]).rpartition(":")[0]
-            experiment = StoredExperiment(*arguments, stored=f"{head}:{row['task']}", why_not_run="; ".join(remedies))
+            experiment = StoredExperiment(
+                *arguments, stored=f"{head}:{row['task']}", why_not_run="; ".join(remedies)
+            )
         parameters = json.loads(row["parameters"])
         if not isinstance(parameters, dict):
             raise ValueError(f"its parameters are {row['parameters']}")
@@ -199,7 +218,9 @@ class Reader:
 
     def _made(self, stored: Mapping[str, Any], row: Mapping[str, Any]) -> tuple[Problem, str]:
         def named(arms: Arms) -> Arms:
-            return arms if stored["names"] is None else arms.with_names(stored["names"], stored["ids"])
+            return (
+                arms if stored["names"] is None else arms.with_names(stored["names"], stored["ids"])
+            )
 
         try:
             arms = named(arms_from_json(stored["law"], stored["arguments"]))
@@ -209,16 +230,27 @@ class Reader:
             remedy = f"the reward law {stored['law']} is not what it was when this was stored: {self._version()}"
         except Exception as error:  # as above
             remedy = self._remedy("reward law", stored["law"], LAWS, error)
-        gap = math.nan if stored["bottleneck_gap_reward"] is None else float(stored["bottleneck_gap_reward"])
+        gap = (
+            math.nan
+            if stored["bottleneck_gap_reward"] is None
+            else float(stored["bottleneck_gap_reward"])
+        )
         if gap <= 0.0:
             raise ValueError(f"its bottleneck gap is {gap}")
-        laws = _LAW.findall(str(row["experiment"]))  # before the problem stand options, which may be any text
+        # before the problem stand options, which may be any text
+        laws = _LAW.findall(str(row["experiment"]))
         cls = self._stand_in(UnknownArms, laws[-1] if laws else str(stored["law"]), remedy)
         problems = [
-            StoredProblem(named(cls(means, stored["arguments"])), stored["clusters"], stored["required"], strict=False, stored_gap=gap,
-                          stored_key=stored["instance"])
+            StoredProblem(
+                named(cls(means, stored["arguments"])),
+                stored["clusters"],
+                stored["required"],
+                strict=False,
+                stored_gap=gap,
+                stored_key=stored["instance"],
+            )
             for means in _possible_means(stored)
-        ]  # fmt: skip
+        ]
         # Numbers called means are taken for means if they have the gap that was stored.
         fits = [problem for problem in problems[:-1] if Problem.bottleneck_gap.func(problem) == gap]  # type: ignore[attr-defined]
         return [*fits, problems[-1]][0], remedy
@@ -255,7 +287,8 @@ class Reader:
 
 
 def _name_in(options: str, label: str) -> str:
-    """Return the algorithm's lower-case name in its stored options; if there is none, in its label."""
+    """Return the algorithm's lower-case name in its stored options; if there is none, in its
+    label."""
     try:
         name = json.loads(options)["name"]
         return name if isinstance(name, str) else label

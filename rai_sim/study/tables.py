@@ -23,13 +23,28 @@ if TYPE_CHECKING:
 
 #: What tables of a study's summary show (see `rai_sim.simulation.columns.COLUMNS`).
 SHOWN = COLUMNS.pick(
-    "instance", "algorithm", "delta", "replications", "pulls_mean", "pulls_interval",
-    "relative_half_width_95", "error_rate", "error_interval", "lower_bound_pulls", "upper_bound_pulls",
-)  # fmt: skip
+    "instance",
+    "algorithm",
+    "delta",
+    "replications",
+    "pulls_mean",
+    "pulls_interval",
+    "relative_half_width_95",
+    "error_rate",
+    "error_interval",
+    "lower_bound_pulls",
+    "upper_bound_pulls",
+)
 #: How many of the columns are names.
 NAMES = 2
 #: Which of them a narrow terminal goes without, the first one first.
-LEAST = ("upper_bound_pulls", "lower_bound_pulls", "error_interval", "pulls_interval", "replications")
+LEAST = (
+    "upper_bound_pulls",
+    "lower_bound_pulls",
+    "error_interval",
+    "pulls_interval",
+    "replications",
+)
 LEGEND = "+- of mean: half-width of the interval over the mean; lower: Theorem 1 (asymptotic), upper: with probability 1 - delta"
 
 
@@ -56,16 +71,36 @@ def _best_first(instance: Instance) -> list[float]:
 
 
 #: What is said of an instance in a notebook's table of a study, and in a report.
-INSTANCE_COLUMNS: Catalogue[Column] = Catalogue([
-    Column(key="instance", title="instance", get=lambda row: row.name),
-    *COLUMNS.pick("law", "n_arms", "clusters", "required", "bottleneck_gap_reward"),
-    Column(key="means", title="means, best first", unit="reward", get=_best_first, form=lambda means: listed([f"{x:.4g}" for x in means])),
-    Column(
-        key="algorithms", title="algorithms", get=lambda row: _distinct_words(task.experiment.algorithm.label for task in row.tasks)
-    ),
-    Column(key="deltas", title="delta", get=lambda row: _distinct_words(f"{task.experiment.delta:g}" for task in row.tasks)),
-    Column(key="tasks", title="tasks", unit="tasks", form="{:,}".format, get=lambda row: len(row.tasks)),
-])
+INSTANCE_COLUMNS: Catalogue[Column] = Catalogue(
+    [
+        Column(key="instance", title="instance", get=lambda row: row.name),
+        *COLUMNS.pick("law", "n_arms", "clusters", "required", "bottleneck_gap_reward"),
+        Column(
+            key="means",
+            title="means, best first",
+            unit="reward",
+            get=_best_first,
+            form=lambda means: listed([f"{x:.4g}" for x in means]),
+        ),
+        Column(
+            key="algorithms",
+            title="algorithms",
+            get=lambda row: _distinct_words(task.experiment.algorithm.label for task in row.tasks),
+        ),
+        Column(
+            key="deltas",
+            title="delta",
+            get=lambda row: _distinct_words(f"{task.experiment.delta:g}" for task in row.tasks),
+        ),
+        Column(
+            key="tasks",
+            title="tasks",
+            unit="tasks",
+            form="{:,}".format,
+            get=lambda row: len(row.tasks),
+        ),
+    ]
+)
 
 
 def instance_rows(tasks: Sequence[Task]) -> list[Instance]:
@@ -73,18 +108,23 @@ def instance_rows(tasks: Sequence[Task]) -> list[Instance]:
     groups: dict[tuple[str, str], list[Task]] = {}
     for task in tasks:
         groups.setdefault((task.instance, task.experiment.problem.identity()), []).append(task)
-    return [Instance(name, group[0].experiment.problem, group) for (name, _), group in groups.items()]
+    return [
+        Instance(name, group[0].experiment.problem, group) for (name, _), group in groups.items()
+    ]
 
 
 def grid_words(tasks: Sequence[Task]) -> str:
     """Return how many tasks there are, and of how many instances, algorithms and deltas."""
     kinds: dict[str, set[Any]] = {
         "instance": {(task.instance, task.experiment.problem.identity()) for task in tasks},
-        "algorithm": {task.experiment.algorithm.label for task in tasks}, "delta": {task.experiment.delta for task in tasks},
-    }  # fmt: skip
+        "algorithm": {task.experiment.algorithm.label for task in tasks},
+        "delta": {task.experiment.delta for task in tasks},
+    }
     sizes = [len(values) for values in kinds.values()]
     whole = sizes[0] * sizes[1] * sizes[2] == len(tasks)
-    return f"{count(len(tasks), 'task')}: " + (" x " if whole else ", ").join(count(len(values), name) for name, values in kinds.items())
+    return f"{count(len(tasks), 'task')}: " + (" x " if whole else ", ").join(
+        count(len(values), name) for name, values in kinds.items()
+    )
 
 
 def wanted_words(study: Study) -> str:
@@ -95,12 +135,15 @@ def wanted_words(study: Study) -> str:
 
 
 def distinct(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a summary whose instances say seed, cap and skip_error too, where the tasks differ in them."""
+    """Return a summary whose instances say seed, cap and skip_error too, where the tasks differ in
+    them."""
     import polars as pl
 
     words = {
         "seed": pl.format(", seed {}", pl.col("seed")),
-        "max_pulls": pl.when(pl.col("max_pulls").is_null()).then(pl.lit(", no cap")).otherwise(pl.format(", cap {}", pl.col("max_pulls"))),
+        "max_pulls": pl.when(pl.col("max_pulls").is_null())
+        .then(pl.lit(", no cap"))
+        .otherwise(pl.format(", cap {}", pl.col("max_pulls"))),
         "skip_error": pl.format(", skip_error {}", pl.col("skip_error")),
     }
     more = [text for name, text in words.items() if frame[name].n_unique() > 1]
@@ -108,27 +151,49 @@ def distinct(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def warnings_of(results: StudyResults, frame: pl.DataFrame) -> list[str]:
-    """Return what a reader of a study's summary must know before using it, one sentence each; usually nothing."""
+    """Return what a reader of a study's summary must know before using it, one sentence each;
+    usually nothing."""
     import polars as pl
 
-    said = [f"{row['instance']}, {row['algorithm']}, delta {row['delta']:g}: the error rate lies above delta: {row['errors']:,} of "
-            f"{row['finished']:,} outputs are wrong, 95 % interval {percent(row['error_rate_low_95'])} to "
-            f"{percent(row['error_rate_high_95'])}"
-            for row in frame.filter("error_exceeds_delta").iter_rows(named=True)]
+    said = [
+        f"{row['instance']}, {row['algorithm']}, delta {row['delta']:g}: the error rate lies "
+        f"above delta: {row['errors']:,} of "
+        f"{row['finished']:,} outputs are wrong, 95 % interval "
+        f"{percent(row['error_rate_low_95'])} to "
+        f"{percent(row['error_rate_high_95'])}"
+        for row in frame.filter("error_exceeds_delta").iter_rows(named=True)
+    ]
     short = frame.filter(pl.col("complete") & ~pl.col("precision_reached"))
     if len(short):
-        said.append(f"{len(short)} tasks stopped short of the precision, the first is {short['instance'][0]}, {short['algorithm'][0]}, "
-                    f"delta {short['delta'][0]:g}: at most_replications, or as no replication finished")
-    for capped, what, bias in ((True, "stopped at their cap of pulls", "are biased low"),
-                               (False, "did not finish though no cap was set", "may be biased")):
+        said.append(
+            f"{len(short)} tasks stopped short of the precision, the first is "
+            f"{short['instance'][0]}, {short['algorithm'][0]}, "
+            f"delta {short['delta'][0]:g}: at most_replications, or as no replication finished"
+        )
+    for capped, what, bias in (
+        (True, "stopped at their cap of pulls", "are biased low"),
+        (False, "did not finish though no cap was set", "may be biased"),
+    ):
         rows = frame.filter(pl.col("max_pulls").is_not_null() == capped)
         unfinished = int((rows["replications"] - rows["finished"]).sum())
         if unfinished:
-            said.append(f"{unfinished:,} replications {what}; the statistics are over the finished ones, so means {bias}")
-    problems = {task.experiment.problem.identity(): task.experiment.problem for task in results.tasks}
-    flaws = [flaw for problem in problems.values() if (flaw := problem.arms.why_not_sub_gaussian()) is not None]
+            said.append(
+                f"{unfinished:,} replications {what}; the statistics are over the finished ones, "
+                f"so means {bias}"
+            )
+    problems = {
+        task.experiment.problem.identity(): task.experiment.problem for task in results.tasks
+    }
+    flaws = [
+        flaw
+        for problem in problems.values()
+        if (flaw := problem.arms.why_not_sub_gaussian()) is not None
+    ]
     if flaws:
-        said.append(f"guarantees and bounds do not hold for the arms of {count(len(flaws), 'instance')}: {flaws[0]}")
+        said.append(
+            f"guarantees and bounds do not hold for the arms of {count(len(flaws), 'instance')}: "
+            f"{flaws[0]}"
+        )
     return said
 
 

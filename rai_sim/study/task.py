@@ -26,11 +26,13 @@ class Task:
     Parameters
     ----------
     instance : str
-        Name of the instance; several tasks may share it, with other algorithms or error probabilities.
+        Name of the instance; several tasks may share it, with other algorithms or error
+        probabilities.
     experiment : Experiment
         Everything that decides what replication i does.
     parameters : mapping of str to number or text, optional
-        What the instance was made from, such as n and gap; for tables and plots, without influence on the numbers.
+        What the instance was made from, such as n and gap; for tables and plots, without influence
+        on the numbers.
 
     Examples
     --------
@@ -76,7 +78,9 @@ class Task:
     @property
     def label(self) -> str:
         """Instance, algorithm and delta in words."""
-        return f"{self.instance}, {self.experiment.algorithm.label}, delta {self.experiment.delta:g}"
+        return (
+            f"{self.instance}, {self.experiment.algorithm.label}, delta {self.experiment.delta:g}"
+        )
 
 
 def instance_key(problem: Problem) -> str:
@@ -94,7 +98,9 @@ def arms_to_json(arms: Arms) -> str:
     '{"means": [0.25, 0.5], "sd": 0.25}'
     """
     names = [name for name in inspect.signature(type(arms).__init__).parameters if name != "self"]
-    return json.dumps({name: np.asarray(getattr(arms, name)).tolist() for name in names}, allow_nan=False)
+    return json.dumps(
+        {name: np.asarray(getattr(arms, name)).tolist() for name in names}, allow_nan=False
+    )
 
 
 def arms_from_json(law: str, text: str) -> Arms:
@@ -117,7 +123,8 @@ def algorithm_to_json(algorithm: Algorithm) -> str:
     >>> algorithm_to_json(rai.LUCB())
     '{"name": "lucb", "as_printed": false}'
     """
-    kept = [f.name for f in fields(algorithm) if f.init]  # type: ignore[arg-type]  # all are dataclasses
+    # all are dataclasses
+    kept = [f.name for f in fields(algorithm) if f.init]  # type: ignore[arg-type]
     options = {name: getattr(algorithm, name) for name in kept}
     return json.dumps({"name": type(algorithm).__name__.lower(), **options}, allow_nan=False)
 

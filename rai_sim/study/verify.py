@@ -44,42 +44,69 @@ class Verification:
         if not self.checked:
             return "nothing of this study is stored yet, so nothing was checked; run it first"
         if not self.mismatches:
-            return f"{self.checked:,} stored replications were run again: all are the same to the bit"
+            return (
+                f"{self.checked:,} stored replications were run again: all are the same to the bit"
+            )
         first = "; ".join(self.mismatches[:5])
         return f"{self.checked:,} stored replications were run again: {len(self.mismatches):,} mismatches, first {first}"
 
 
-def verify(data: StudyData, tasks: Sequence[Task], sample: int, seed: int, n_jobs: int | None) -> Verification:
+def verify(
+    data: StudyData, tasks: Sequence[Task], sample: int, seed: int, n_jobs: int | None
+) -> Verification:
     """Run a random sample of what is stored of some tasks again (see `StudyResults.verify`)."""
     draw = _draw_rows if data.store.keep == "replications" else _draw_sums
     checked, mismatches = 0, []
-    for count, flaw in spread(_check, draw(data, tasks, sample, np.random.default_rng(seed)), n_jobs):
+    for count, flaw in spread(
+        _check, draw(data, tasks, sample, np.random.default_rng(seed)), n_jobs
+    ):
         checked += count
         if flaw:
             mismatches.append(flaw)
     return Verification(checked, tuple(sorted(mismatches)))
 
 
-def _draw_rows(data: StudyData, tasks: Sequence[Task], sample: int, rng: np.random.Generator) -> list[Stored]:
+def _draw_rows(
+    data: StudyData, tasks: Sequence[Task], sample: int, rng: np.random.Generator
+) -> list[Stored]:
     pieces = [(task, piece) for task in tasks for piece in data.ledger[task.key]]
     ends = np.cumsum([piece.stop - piece.start for _, piece in pieces], dtype=np.int64)
     if not len(ends):
         return []
     total = int(ends[-1])
-    chosen = np.arange(total) if sample >= total else rng.choice(total, sample, replace=False, shuffle=False)
+    chosen = (
+        np.arange(total)
+        if sample >= total
+        else rng.choice(total, sample, replace=False, shuffle=False)
+    )
     owners = np.searchsorted(ends, chosen, side="right")
-    wanted = {(pieces[o][0].key, int(pieces[o][1].stop - (ends[o] - k))): pieces[o][0]
-              for o, k in zip(owners, chosen, strict=True)}
-    keys = pl.LazyFrame(list(wanted), schema={"task": pl.String, "replication": pl.Int64}, orient="row")
+    wanted = {
+        (pieces[o][0].key, int(pieces[o][1].stop - (ends[o] - k))): pieces[o][0]
+        for o, k in zip(owners, chosen, strict=True)
+    }
+    keys = pl.LazyFrame(
+        list(wanted), schema={"task": pl.String, "replication": pl.Int64}, orient="row"
+    )
     found = data.stored_rows().join(keys, on=["task", "replication"], how="semi").collect()
     columns = ("pulls", "rounds", "correct", "finished", "representatives")
-    return [(wanted[row["task"], row["replication"]], row["replication"], row["replication"] + 1, tuple(row[name] for name in columns))
-            for row in found.sort("task", "replication").iter_rows(named=True)]
+    return [
+        (
+            wanted[row["task"], row["replication"]],
+            row["replication"],
+            row["replication"] + 1,
+            tuple(row[name] for name in columns),
+        )
+        for row in found.sort("task", "replication").iter_rows(named=True)
+    ]
 
 
-def _draw_sums(data: StudyData, tasks: Sequence[Task], sample: int, rng: np.random.Generator) -> Iterator[Stored]:
+def _draw_sums(
+    data: StudyData, tasks: Sequence[Task], sample: int, rng: np.random.Generator
+) -> Iterator[Stored]:
     by_key = {task.key: task for task in tasks}
-    stored = [row for row in data.store.scan("aggregates").collect().iter_rows() if row[0] in by_key]
+    stored = [
+        row for row in data.store.scan("aggregates").collect().iter_rows() if row[0] in by_key
+    ]
     for at in rng.permutation(len(stored)).tolist():
         if sample <= 0:
             return
@@ -93,7 +120,13 @@ def _check(job: Stored) -> tuple[int, str]:
     task, start, stop, stored = job
     if len(stored) == 5:
         again = _again(task, start, stop)
-        columns: tuple[Any, ...] = (again.pulls, again.rounds, again.correct, again.finished, again.representatives)
+        columns: tuple[Any, ...] = (
+            again.pulls,
+            again.rounds,
+            again.correct,
+            again.finished,
+            again.representatives,
+        )
         new: Sequence[Any] = [column[0].tolist() for column in columns]
         what = f"replication {start}"
     else:
@@ -105,12 +138,21 @@ def _check(job: Stored) -> tuple[int, str]:
         what = f"replications {start} to {stop - 1}"
     if list(stored) == list(new):
         return stop - start, ""
-    return stop - start, f"{task.label}, {what}: stored {quoted(stored, 120)}, now {quoted(tuple(new), 120)}"
+    return (
+        stop - start,
+        f"{task.label}, {what}: stored {quoted(stored, 120)}, now {quoted(tuple(new), 120)}",
+    )
 
 
 def _again(task: Task, start: int, stop: int) -> Result:
     run = task.experiment
     return simulate(
-        run.problem, run.algorithm, delta=run.delta, seed=run.seed, skip_error=run.skip_error, max_pulls=run.max_pulls,
-        first_replication=start, replications=stop - start,
-    )  # fmt: skip
+        run.problem,
+        run.algorithm,
+        delta=run.delta,
+        seed=run.seed,
+        skip_error=run.skip_error,
+        max_pulls=run.max_pulls,
+        first_replication=start,
+        replications=stop - start,
+    )

@@ -1,4 +1,5 @@
-"""Checks that public functions share; a message repeats the argument and its value and says what to do."""
+"""Checks that public functions share; a message repeats the argument and its value and says what to
+do."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from rai_sim.support.limits import MOST_PULLS
 from rai_sim.support.values import integer, is_integer_type, real, written_whole
 from rai_sim.support.values import short as short
 
-#: Python may refuse to write integers of more than 640 digits in decimal, as identities and stores do.
+#: Python may refuse to write integers of more than 640 digits in decimal, as identities and stores
+#: do.
 LARGEST_SEED = 1 << 2048
 
 
@@ -93,12 +95,20 @@ def check_number(name: str, value: int, largest: int, what: str) -> int:
     return int(value)
 
 
-def check_borders(means: NDArray[np.float64], clusters: tuple[int, ...], order: NDArray[np.int64],
-                  starts: NDArray[np.int64], rounding: float) -> None:
-    """Refuse a tie, but for rounding, between the last arm of a cluster and the first of the next; `starts` index `order`."""
+def check_borders(
+    means: NDArray[np.float64],
+    clusters: tuple[int, ...],
+    order: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    rounding: float,
+) -> None:
+    """Refuse a tie, but for rounding, between the last arm of a cluster and the first of the next;
+    `starts` index `order`."""
     last, first = means[order[starts[1:] - 1]], means[order[starts[1:]]]
     with np.errstate(over="ignore"):  # means at the two ends of the double range
-        tied = np.flatnonzero((last == first) | (last - first < rounding * np.maximum(abs(last), abs(first))))
+        tied = np.flatnonzero(
+            (last == first) | (last - first < rounding * np.maximum(abs(last), abs(first)))
+        )
     if tied.size:
         i = int(tied[0]) + 1
         above, below = (int(arm) for arm in order[starts[i] - 1 : starts[i] + 1])

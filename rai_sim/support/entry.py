@@ -1,6 +1,8 @@
-"""How the program starts and prints: Ctrl-C while libraries are loaded, and output streams that cannot show every letter.
+"""How the program starts and prints: Ctrl-C while libraries are loaded, and output streams that
+cannot show every letter.
 
-Imports nothing that takes time: it is loaded before all else, so that there is an answer to Ctrl-C from then on.
+Imports nothing that takes time: it is loaded before all else, so that there is an answer to Ctrl-C
+from then on.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ import sys
 
 
 def is_program(words: list[str], first: str) -> bool:
-    """Return whether a process runs the command line, given all its words (`sys.orig_argv`) and the first of `sys.argv`.
+    """Return whether a process runs the command line, given all its words (`sys.orig_argv`) and the
+    first of `sys.argv`.
 
     Examples
     --------
@@ -27,14 +30,17 @@ def is_program(words: list[str], first: str) -> bool:
 
 
 def _leave(number: int, frame: object) -> None:
-    """End at once: nothing has been begun, and libraries turn an exception that strikes while they load into others."""
+    """End at once: nothing has been begun, and libraries turn an exception that strikes while they
+    load into others."""
     os._exit(130)
 
 
 def answer_interrupts() -> None:
-    """Let Ctrl-C end the program without a traceback until `interrupts_are_raised`; elsewhere than in the program do nothing."""
+    """Let Ctrl-C end the program without a traceback until `interrupts_are_raised`; elsewhere than
+    in the program do nothing."""
     ours = is_program(sys.orig_argv, sys.argv[0] if sys.argv else "")
-    if ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored, as after nohup, or another's
+    # else it is ignored, as after nohup, or another's
+    if ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         try:
             signal.signal(signal.SIGINT, _leave)
         except ValueError:  # only the main thread may
@@ -48,9 +54,17 @@ def interrupts_are_raised() -> None:
 
 
 def print_anything() -> None:
-    """Print what a stream's encoding lacks (ASCII, cp1252) as question marks: work that is done must not be lost over a letter."""
+    """Print what a stream's encoding lacks (ASCII, cp1252) as question marks: work that is done
+    must not be lost over a letter."""
     for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)  # streams put in their place may have none, and then no encoding
-        lossy = getattr(stream, "errors", None) in ("replace", "backslashreplace", "namereplace", "xmlcharrefreplace", "ignore")
+        # streams put in their place may have none, and then no encoding
+        reconfigure = getattr(stream, "reconfigure", None)
+        lossy = getattr(stream, "errors", None) in (
+            "replace",
+            "backslashreplace",
+            "namereplace",
+            "xmlcharrefreplace",
+            "ignore",
+        )
         if reconfigure is not None and not lossy:
             reconfigure(errors="replace")

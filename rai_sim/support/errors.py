@@ -1,4 +1,5 @@
-"""Errors about arguments: each names its argument, and is told in the words of whoever was spoken to.
+"""Errors about arguments: each names its argument, and is told in the words of whoever was spoken
+to.
 
 A message is made of parts. Most are plain text; a part that another front end than Python says
 differently is a `Part`, which a `Speech` puts into words. Front ends with words of their own derive
@@ -167,7 +168,8 @@ class WordedOverflowError(WordedError, OverflowError):
 
 
 class BadInput(ValueError):
-    """What was written, on a command line or in a file, cannot be used; the message has the remedy."""
+    """What was written, on a command line or in a file, cannot be used; the message has the
+    remedy."""
 
 
 def told(error: BaseException, speech: Speech) -> str:

@@ -1,7 +1,8 @@
 """Output goes where it was told, whole or not at all.
 
-A file is written under a temporary name, flushed and renamed: whoever reads it finds all of it or none. Links are followed first, so a link
-stays one. What is no regular file (a device, a pipe, the process's own standard output) is written into.
+A file is written under a temporary name, flushed and renamed: whoever reads it finds all of it or
+none. Links are followed first, so a link stays one. What is no regular file (a device, a pipe, the
+process's own standard output) is written into.
 """
 
 from __future__ import annotations
@@ -20,10 +21,20 @@ from typing import BinaryIO
 #: How the names of files end that are being written.
 TEMPORARY = ".writing"
 #: Not through links, not into what is there; without newlines made anew, where a system would.
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_NEW = (
+    os.O_WRONLY
+    | os.O_CREAT
+    | os.O_EXCL
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
 #: Where a process finds its own open files.
-_DESCRIPTORS = re.compile(rf"/dev/fd|/proc/(self|thread-self|{os.getpid()}|{os.getpid()}/task/\d+)/fd")
-#: What spreadsheets take for the beginning of a formula, also after apostrophes, so that `harmless` can be undone.
+_DESCRIPTORS = re.compile(
+    rf"/dev/fd|/proc/(self|thread-self|{os.getpid()}|{os.getpid()}/task/\d+)/fd"
+)
+#: What spreadsheets take for the beginning of a formula, also after apostrophes, so that `harmless`
+#: can be undone.
 _FORMULA = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
 #: The most links on the way to a file; Linux, too, gives up after so many.
@@ -31,12 +42,14 @@ _MOST_LINKS = 40
 
 
 def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file so that whoever reads it finds all of it or none, and nothing is left behind where that fails.
+    """Write a file so that whoever reads it finds all of it or none, and nothing is left behind
+    where that fails.
 
     Parameters
     ----------
     path : Path
-        The file. A regular one is replaced and keeps its permissions, a link is followed, anything else is written into.
+        The file. A regular one is replaced and keeps its permissions, a link is followed, anything
+        else is written into.
     write : callable
         Is given a binary file in memory.
 
@@ -53,7 +66,8 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
     >>> path.read_bytes()
     b'1 2 3'
     """
-    # In memory first: libraries tell of a full disk by exceptions of their own, and a pipe has no way back, which some formats take.
+    # In memory first: libraries tell of a full disk by exceptions of their own, and a pipe has no
+    # way back, which some formats take.
     whole = io.BytesIO()
     try:
         write(whole)
@@ -70,7 +84,8 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
 
 def is_own_output(path: Path) -> bool:
-    """Return whether a name stands for this process's standard output, so that nothing else may be printed there.
+    """Return whether a name stands for this process's standard output, so that nothing else may be
+    printed there.
 
     Examples
     --------
@@ -81,7 +96,8 @@ def is_own_output(path: Path) -> bool:
 
 
 def harmless(text: str) -> str:
-    """Return a text as a cell of a CSV file: with an apostrophe before what a spreadsheet would run as a formula; numbers stay.
+    """Return a text as a cell of a CSV file: with an apostrophe before what a spreadsheet would run
+    as a formula; numbers stay.
 
     Examples
     --------
@@ -113,12 +129,15 @@ def _status(path: Path) -> os.stat_result | None:
 def _descriptor(path: Path) -> int | None:
     """Return the number of an open file of this process that a name such as /dev/stdout stands for.
 
-    Opening it anew would be another place in it: what is there would be cut off, and what is printed next would write over it.
+    Opening it anew would be another place in it: what is there would be cut off, and what is
+    printed next would write over it.
     """
     place = os.path.abspath(path)
     for _ in range(_MOST_LINKS):
         folder, name = os.path.split(place)
-        if name.isdecimal() and (_DESCRIPTORS.fullmatch(folder) or _DESCRIPTORS.fullmatch(os.path.realpath(folder))):
+        if name.isdecimal() and (
+            _DESCRIPTORS.fullmatch(folder) or _DESCRIPTORS.fullmatch(os.path.realpath(folder))
+        ):
             return int(name)
         try:
             place = os.path.abspath(os.path.join(folder, os.readlink(place)))
@@ -141,7 +160,8 @@ def _write_into(place: Path | int, data: bytes) -> None:
 
 
 def _replace(target: Path, there: os.stat_result | None, data: bytes) -> None:
-    """Write a new file beside the target and rename it; with the permissions, and if possible the owner, of one that is there."""
+    """Write a new file beside the target and rename it; with the permissions, and if possible the
+    owner, of one that is there."""
     temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}{TEMPORARY}")
     handle = os.open(temporary, _NEW, 0o666 if there is None else 0o600)
     try:

@@ -1,4 +1,5 @@
-"""Polars does not survive a fork: its threads are not copied, and a query in the child waits for them for ever. Here that is an error."""
+"""Polars does not survive a fork: its threads are not copied, and a query in the child waits for
+them for ever. Here that is an error."""
 
 from __future__ import annotations
 
@@ -7,8 +8,11 @@ import re
 import sys
 import time
 
-#: What the names of the threads of polars' pool begin with: "polars-0", "polars-1". The system keeps 15 characters of a name.
-_POOL_THREAD = re.compile(re.escape(f"{os.environ.get('POLARS_THREAD_NAME', 'polars')}-"[:15]) + r"\d*")
+#: What the names of the threads of polars' pool begin with: "polars-0", "polars-1". The system
+#: keeps 15 characters of a name.
+_POOL_THREAD = re.compile(
+    re.escape(f"{os.environ.get('POLARS_THREAD_NAME', 'polars')}-"[:15]) + r"\d*"
+)
 #: Seconds in which a thread that was just made has its name.
 _NAMING = 0.5
 
@@ -29,7 +33,8 @@ if hasattr(os, "register_at_fork"):
 
 
 def refuse_forked_polars(what: str) -> None:
-    """Raise where a query of polars would wait for ever: in a forked child of a process that has used polars.
+    """Raise where a query of polars would wait for ever: in a forked child of a process that has
+    used polars.
 
     Parameters
     ----------
@@ -50,27 +55,35 @@ def refuse_forked_polars(what: str) -> None:
         return
     if _is_child_by_fork() and not _has_pool():
         raise RuntimeError(
-            f"{what} cannot be used in this process: it was forked from one that has used polars, whose threads a fork does not copy, and "
-            'would wait for ever; start processes with multiprocessing.get_context("spawn") or "forkserver" (of an executor: mp_context=), '
-            "or fork before studies and frames are used")
+            f"{what} cannot be used in this process: it was forked from one that has used polars, "
+            "whose threads a fork does not copy, and "
+            'would wait for ever; start processes with multiprocessing.get_context("spawn") or '
+            '"forkserver" (of an executor: mp_context=), '
+            "or fork before studies and frames are used"
+        )
     _Here.usable_in = pid
 
 
 def _is_child_by_fork() -> bool:
-    """Whether this process was forked, as far as can be known: also if this module was imported after."""
+    """Whether this process was forked, as far as can be known: also if this module was imported
+    after."""
     processes = sys.modules.get("multiprocessing.process")
     return _Here.forked or (processes is not None and processes.parent_process() is not None)
 
 
 def _has_pool() -> bool:
     """Whether polars' pool of threads works here."""
-    if not os.path.isdir("/proc/self/task"):  # a system that does not tell: was polars used before the fork, as far as it came by here?
+    # a system that does not tell: was polars used before the fork, as far as it came by here?
+    if not os.path.isdir("/proc/self/task"):
         return _Here.usable_in is None
     import polars as pl
 
     pl.thread_pool_size()  # makes the pool where there is none, without waiting for it
     deadline = time.monotonic() + _NAMING
-    while not (found := any(_POOL_THREAD.fullmatch(name) for name in _thread_names())) and time.monotonic() < deadline:
+    while (
+        not (found := any(_POOL_THREAD.fullmatch(name) for name in _thread_names()))
+        and time.monotonic() < deadline
+    ):
         time.sleep(0.005)
     return found
 

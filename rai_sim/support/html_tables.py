@@ -12,7 +12,9 @@ from rai_sim.support.columns import Cell as Cell
 MOST_ROWS = 50
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str | Cell]], left: int = 1, classes: str = "") -> str:
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[str | Cell]], left: int = 1, classes: str = ""
+) -> str:
     """Return an HTML table; the first `left` columns are flush left, the others right.
 
     Examples
@@ -20,6 +22,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | Cell]], left: in
     >>> table(["name", "pulls"], [["a < b", Cell("1,000", 1000)]])
     '<table><thead>...<td style="text-align:left">a &lt; b</td><td style="text-align:right" data-key="1000">1,000</td></tr></tbody></table>'
     """
+
     def style(column: int) -> str:
         return f'style="text-align:{"left" if column < left else "right"}"'
 
@@ -29,8 +32,12 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | Cell]], left: in
         warn = ' class="warn"' if given.warn else ""
         return f"<td {style(column)}{key}{warn}>{html.escape(given.text)}</td>"
 
-    head = "".join(f'<th scope="col" {style(i)}>{html.escape(name)}</th>' for i, name in enumerate(columns))
-    body = "".join(f"<tr>{''.join(cell(i, content) for i, content in enumerate(row))}</tr>" for row in rows)
+    head = "".join(
+        f'<th scope="col" {style(i)}>{html.escape(name)}</th>' for i, name in enumerate(columns)
+    )
+    body = "".join(
+        f"<tr>{''.join(cell(i, content) for i, content in enumerate(row))}</tr>" for row in rows
+    )
     named = f' class="{html.escape(classes)}"' if classes else ""
     return f"<table{named}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
@@ -73,4 +80,7 @@ def warnings(sentences: Iterable[str]) -> str:
     '<p class="warning" style="..."><b>WARNING:</b> the error rate lies above delta</p>'
     """
     style = "color:#7a1f00;background:#fff1e8;border-left:4px solid #d55e00;padding:.3em .6em;margin:.4em 0"
-    return "".join(f'<p class="warning" style="{style}"><b>WARNING:</b> {html.escape(text)}</p>' for text in sentences)
+    return "".join(
+        f'<p class="warning" style="{style}"><b>WARNING:</b> {html.escape(text)}</p>'
+        for text in sentences
+    )

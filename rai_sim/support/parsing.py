@@ -1,4 +1,5 @@
-"""From text that someone wrote to numbers and arrays; whoever calls names the option or key it came from.
+"""From text that someone wrote to numbers and arrays; whoever calls names the option or key it came
+from.
 
 Every function raises `BadInput` with the text, what is wrong with it, and the remedy.
 """
@@ -149,7 +150,8 @@ def parse_integers(text: str) -> tuple[int, ...]:
     values = table.ravel()
     if values.size != max(table.shape, default=1):
         raise BadInput(
-            f"{shortened(text)} is a table of shape {table.shape}; give one row of integers, one a cluster"
+            f"{shortened(text)} is a table of shape {table.shape}; give one row of integers, one "
+            "a cluster"
         )
     wrong = np.flatnonzero(~np.isfinite(values) | (values != np.floor(values)))
     if wrong.size:
@@ -176,4 +178,6 @@ def _number(text: str, entry: str, remedy: str) -> float:
             raise ValueError
         return float(entry)
     except ValueError:
-        raise BadInput(f"{shortened(text)} holds {entry!r}, which is not a number; {remedy}") from None
+        raise BadInput(
+            f"{shortened(text)} holds {entry!r}, which is not a number; {remedy}"
+        ) from None

@@ -1,4 +1,5 @@
-"""Small files from outside, text and tables of numbers: read as they stand or refused, whatever a parser would make of them."""
+"""Small files from outside, text and tables of numbers: read as they stand or refused, whatever a
+parser would make of them."""
 
 from __future__ import annotations
 
@@ -37,21 +38,25 @@ def read_text(path: Path, most: int = MOST_TEXT) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(f"it is no text in UTF-8: byte {data[error.start]:#04x} at {error.start:,}") from None
+        raise ValueError(
+            f"it is no text in UTF-8: byte {data[error.start]:#04x} at {error.start:,}"
+        ) from None
 
 
 def read_array(path: Path) -> NDArray[np.float64]:
     """Return the numbers of a text file, or of a .npy file as stored.
 
-    A text file has one number a line, which makes it one-dimensional, or rows of as many numbers, separated by commas if there is one and
-    else by white space. Empty lines and lines that begin with # are passed over.
+    A text file has one number a line, which makes it one-dimensional, or rows of as many numbers,
+    separated by commas if there is one and else by white space. Empty lines and lines that begin
+    with # are passed over.
 
     Raises
     ------
     OSError
         If the file cannot be read.
     ValueError
-        If it holds anything but real numbers, rows of different lengths, nothing, or more than a .npy file says it does.
+        If it holds anything but real numbers, rows of different lengths, nothing, or more than a
+        .npy file says it does.
 
     Examples
     --------
@@ -80,13 +85,24 @@ def _stored_array(path: Path) -> NDArray[np.float64]:
     with open(path, "rb") as file:
         try:
             array = np.lib.format.read_array(file, allow_pickle=False)
-        except (TypeError, EOFError, SyntaxError, RecursionError, OverflowError, tokenize.TokenError) as error:
+        except (
+            TypeError,
+            EOFError,
+            SyntaxError,
+            RecursionError,
+            OverflowError,
+            tokenize.TokenError,
+        ) as error:
             raise ValueError(f"its header is damaged: {error}") from None
         except MemoryError:
             raise ValueError("its header tells of more numbers than memory holds") from None
         if file.read(1):
-            raise ValueError(f"it holds more bytes than its header says, which is an array of shape {array.shape}")
+            raise ValueError(
+                "it holds more bytes than its header says, which is an array of shape "
+                f"{array.shape}"
+            )
     if array.dtype.kind not in "biuf":  # text, dates and complex numbers would be converted
         raise ValueError(f"it holds values of type {array.dtype}, which are no real numbers")
-    with np.errstate(over="ignore"):  # a number beyond doubles becomes infinite, which every law refuses
+    # a number beyond doubles becomes infinite, which every law refuses
+    with np.errstate(over="ignore"):
         return array.astype(np.float64)

@@ -1,7 +1,9 @@
-"""Numbers and texts from outside: read exactly (a real number to the nearest double) or refused, never by a conversion's default.
+"""Numbers and texts from outside: read exactly (a real number to the nearest double) or refused,
+never by a conversion's default.
 
-NumPy's and Python's conversions take more than they should: the number under a mask, text as a number, dates as days, True as 1. What
-is accepted is decided here, on the way in; what it must lie between is said where it is used.
+NumPy's and Python's conversions take more than they should: the number under a mask, text as a
+number, dates as days, True as 1. What is accepted is decided here, on the way in; what it must lie
+between is said where it is used.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ _REAL_KINDS = "biuf"
 
 
 def is_integer_type(kind: type) -> bool:
-    """Whether values of a type are integers: no truth values, and no time spans, which NumPy counts among integers."""
+    """Whether values of a type are integers: no truth values, and no time spans, which NumPy counts
+    among integers."""
     return issubclass(kind, int | np.integer) and not issubclass(kind, bool | np.timedelta64)
 
 
@@ -35,7 +38,8 @@ def _is_real_type(kind: type) -> bool:
 
 
 def real(name: str, value: object, what: str = "a number") -> float:
-    """Return the double nearest to a real number; NaN and infinities pass, as does a number beyond all doubles, as an infinity.
+    """Return the double nearest to a real number; NaN and infinities pass, as does a number beyond
+    all doubles, as an infinity.
 
     Raises
     ------
@@ -80,7 +84,8 @@ def integer(name: str, value: object) -> int:
 
 
 def written_whole(value: object) -> str:
-    """Return how to write a whole number that is no integer, as 1e3 is none; nothing for everything else.
+    """Return how to write a whole number that is no integer, as 1e3 is none; nothing for everything
+    else.
 
     Examples
     --------
@@ -91,13 +96,16 @@ def written_whole(value: object) -> str:
     return f"; write {int(number)}" if number.is_integer() and abs(number) <= 1 << 62 else ""
 
 
-def integers(name: str, value: object, each: str = "one integer a cluster, such as (3, 5, 2)") -> tuple[int, ...]:
+def integers(
+    name: str, value: object, each: str = "one integer a cluster, such as (3, 5, 2)"
+) -> tuple[int, ...]:
     """Return the integers of a sequence or array.
 
     Raises
     ------
     TypeError
-        If it is no one-dimensional sequence, or holds something else: floats, truth values, texts, dates, masked entries.
+        If it is no one-dimensional sequence, or holds something else: floats, truth values, texts,
+        dates, masked entries.
 
     Examples
     --------
@@ -112,7 +120,11 @@ def integers(name: str, value: object, each: str = "one integer a cluster, such 
             f"{name} is {short.repr(value)}, which holds a masked entry; leave it out or fill it "
             "in",
         )
-    items: Any = value.tolist() if isinstance(value, np.ndarray) and value.ndim and value.dtype.kind not in "mM" else value
+    items: Any = (
+        value.tolist()
+        if isinstance(value, np.ndarray) and value.ndim and value.dtype.kind not in "mM"
+        else value
+    )
     if not isinstance(items, Sequence) or isinstance(items, _TEXTS):
         raise ArgumentTypeError(
             name,
@@ -176,7 +188,8 @@ def _storable(text: str) -> bool:
 
 
 def is_masked(value: object, depth: int = 3) -> bool:
-    """Whether an array, or an array or a list in a list, has masked entries: under a mask lies a number that nobody meant.
+    """Whether an array, or an array or a list in a list, has masked entries: under a mask lies a
+    number that nobody meant.
 
     Examples
     --------
@@ -186,22 +199,28 @@ def is_masked(value: object, depth: int = 3) -> bool:
     if isinstance(value, np.ma.MaskedArray):
         return bool(np.ma.getmaskarray(value).any())
     if isinstance(value, np.ndarray):
-        return value.dtype.kind == "O" and depth > 0 and is_masked(value.ravel().tolist(), depth - 1)
+        return (
+            value.dtype.kind == "O" and depth > 0 and is_masked(value.ravel().tolist(), depth - 1)
+        )
     if depth == 0 or not isinstance(value, list | tuple):
         return False
     nested = {kind for kind in set(map(type, value)) if issubclass(kind, np.ndarray | list | tuple)}
-    return bool(nested) and any(is_masked(item, depth - 1) for item in value if type(item) in nested)
+    return bool(nested) and any(
+        is_masked(item, depth - 1) for item in value if type(item) in nested
+    )
 
 
 def doubles(name: str, value: object, words: str) -> NDArray[np.float64]:
-    """Return a new C-contiguous array of the doubles nearest to real numbers, of any shape; truth values are 0 and 1.
+    """Return a new C-contiguous array of the doubles nearest to real numbers, of any shape; truth
+    values are 0 and 1.
 
     Raises
     ------
     TypeError
         If it does not hold real numbers; `words` say what it must be.
     ValueError
-        If it is ragged, has masked entries, or holds an integer, fraction or decimal that no double can hold.
+        If it is ragged, has masked entries, or holds an integer, fraction or decimal that no double
+        can hold.
 
     Examples
     --------
@@ -225,7 +244,9 @@ def doubles(name: str, value: object, words: str) -> NDArray[np.float64]:
             f"{name} must be {words}; its rows differ in length: give each as many",
         ) from None
     try:
-        if isinstance(value, _TEXTS) or not (given.dtype.kind in _REAL_KINDS or (given.dtype.kind == "O" and _all_real(given))):
+        if isinstance(value, _TEXTS) or not (
+            given.dtype.kind in _REAL_KINDS or (given.dtype.kind == "O" and _all_real(given))
+        ):
             raise TypeError  # texts, complex numbers and dates would be converted silently
         with np.errstate(over="ignore"):
             return np.array(given, dtype=np.float64, order="C")
@@ -243,4 +264,7 @@ def doubles(name: str, value: object, words: str) -> NDArray[np.float64]:
 
 
 def _all_real(array: NDArray[Any]) -> bool:
-    return all(_is_real_type(kind) or issubclass(kind, np.bool_) for kind in set(map(type, array.ravel().tolist())))
+    return all(
+        _is_real_type(kind) or issubclass(kind, np.bool_)
+        for kind in set(map(type, array.ravel().tolist()))
+    )

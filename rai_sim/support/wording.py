@@ -17,7 +17,8 @@ class _Short(reprlib.Repr):
         self.maxother = 60
 
     def repr_int(self, x: int, level: int) -> str:
-        """Return the digits, or the length of an integer that Python refuses to write in decimal."""
+        """Return the digits, or the length of an integer that Python refuses to write in
+        decimal."""
         try:
             return super().repr_int(x, level)
         except ValueError:

@@ -28,8 +28,8 @@ class Event:
     round, pulls : int
         When: the round, exactly, and the pulls of all arms by then.
     first_cluster, cluster : int
-        The cluster in which the arm was settled, twice; 1 is the best. Where several had been merged, the first and the last of them; of a
-        merge, of those that are one from then on.
+        The cluster in which the arm was settled, twice; 1 is the best. Where several had been
+        merged, the first and the last of them; of a merge, of those that are one from then on.
     arm : int or None
         The caller's index of the arm; None for a merge.
     mean, radius : float
@@ -63,7 +63,9 @@ class Event:
         """Return the event in words."""
         if self.arm is None:
             return f"{self.where} merged"
-        return f"arm {self.arm} settled in {self.where}" + (", representative" if self.representative else "")
+        return f"arm {self.arm} settled in {self.where}" + (
+            ", representative" if self.representative else ""
+        )
 
     @property
     def where(self) -> str:
@@ -85,6 +87,7 @@ def event_columns(problem: Problem) -> Catalogue[Column]:
     >>> [column.cell(settled).text for column in columns]
     ['arm 0 settled in cluster 1, representative', '450']
     """
+
     def words(event: Event) -> str:
         if event.arm is None or problem.arms.names is None:
             return str(event)
@@ -94,25 +97,47 @@ def event_columns(problem: Problem) -> Catalogue[Column]:
         def get(event: Event) -> Any:
             return None if event.arm is None else getattr(event, key)
 
-        return Column(key=key, title=title, unit=unit, form=lambda value: "" if value is None else form(value), get=get)
+        return Column(
+            key=key,
+            title=title,
+            unit=unit,
+            form=lambda value: "" if value is None else form(value),
+            get=get,
+        )
 
-    return Catalogue([
-        Column(key="round", title="round", unit="rounds", form="{:,}".format, get=lambda event: event.round),
-        Column(key="pulls", title="pulls", unit="pulls", form="{:,}".format, get=lambda event: event.pulls),
-        Column(key="event", title="event", get=words),
-        of_arm("mean", "arm's mean", "{:.4f}".format, "reward"),
-        of_arm("radius", "radius", "{:.4f}".format, "reward"),
-        of_arm("arm_pulls", "arm's pulls", "{:,}".format, "pulls"),
-    ])
+    return Catalogue(
+        [
+            Column(
+                key="round",
+                title="round",
+                unit="rounds",
+                form="{:,}".format,
+                get=lambda event: event.round,
+            ),
+            Column(
+                key="pulls",
+                title="pulls",
+                unit="pulls",
+                form="{:,}".format,
+                get=lambda event: event.pulls,
+            ),
+            Column(key="event", title="event", get=words),
+            of_arm("mean", "arm's mean", "{:.4f}".format, "reward"),
+            of_arm("radius", "radius", "{:.4f}".format, "reward"),
+            of_arm("arm_pulls", "arm's pulls", "{:,}".format, "pulls"),
+        ]
+    )
 
 
 class _Clusters:
-    """Open sizes and outputs that are missing, as steps 3 and 4 of the round-robin loop leave them; clusters count from 0 here."""
+    """Open sizes and outputs that are missing, as steps 3 and 4 of the round-robin loop leave them;
+    clusters count from 0 here."""
 
     def __init__(self, problem: Problem) -> None:
         self.sizes, self.missing = list(problem.clusters), list(problem.required)
         self.missing_in_all = sum(self.missing)
-        self.first = list(range(1, len(self.sizes) + 1))  # of the clusters that are merged into each, counted from 1
+        # of the clusters that are merged into each, counted from 1
+        self.first = list(range(1, len(self.sizes) + 1))
         self.met = False  # whether the last merge brought open arms of both together
 
     def settle(self, i: int, representative: bool) -> None:
@@ -122,8 +147,14 @@ class _Clusters:
         self.missing_in_all -= representative
 
     def merge_with_previous(self, i: int) -> bool:
-        """Merge cluster i - 1 into i if both have all they were asked for; whether that moved any arm."""
-        if not 0 < i < len(self.sizes) or self.missing[i - 1] or self.missing[i] or not self.sizes[i - 1]:
+        """Merge cluster i - 1 into i if both have all they were asked for; whether that moved any
+        arm."""
+        if (
+            not 0 < i < len(self.sizes)
+            or self.missing[i - 1]
+            or self.missing[i]
+            or not self.sizes[i - 1]
+        ):
             return False
         self.met = self.sizes[i] > 0
         self.first[i] = self.first[i - 1]
@@ -132,7 +163,8 @@ class _Clusters:
 
 
 def read_events(result: Result, block: Block) -> tuple[Event, ...]:
-    """Return the events of a result of one replication from the block that a kernel wrote its history into."""
+    """Return the events of a result of one replication from the block that a kernel wrote its
+    history into."""
     return tuple(_Reader(result, block).events())
 
 
@@ -147,7 +179,12 @@ class _Reader:
     def events(self) -> list[Event]:
         """Return the events, in order."""
         merging = bool(getattr(self.algorithm, "merging", False))
-        by_round = {r: list(arms) for r, arms in groupby(self._settled_in_order(), key=lambda arm: int(self.settled[0, arm]))}
+        by_round = {
+            r: list(arms)
+            for r, arms in groupby(
+                self._settled_in_order(), key=lambda arm: int(self.settled[0, arm])
+            )
+        }
         if merging and self.result.rounds[0] > 0:
             by_round.setdefault(1, [])  # clusters of which nothing is asked merge at once
         clusters, events = _Clusters(self.problem), []
@@ -157,14 +194,21 @@ class _Reader:
             events += [event for event in here if event.arm is not None or not over]
         return events
 
-    def _events_of_round(self, round_: int, settled: list[int], clusters: _Clusters, merging: bool) -> list[Event]:
-        """Return a round's events, cluster after cluster: its settled arms, then its merge with the one before."""
+    def _events_of_round(
+        self, round_: int, settled: list[int], clusters: _Clusters, merging: bool
+    ) -> list[Event]:
+        """Return a round's events, cluster after cluster: its settled arms, then its merge with the
+        one before."""
         events, pulls = [], self._pulls_of(round_, settled)
         arms_of: dict[int, list[int]] = {}
         for arm in settled:
             arms_of.setdefault(_cluster(self.settled[1, arm]), []).append(arm)
         # Only clusters that changed can be merged with a neighbour; in round 1 any can.
-        to_do = list(range(len(clusters.sizes))) if round_ == 1 else sorted({*arms_of, *(i + 1 for i in arms_of)})
+        to_do = (
+            list(range(len(clusters.sizes)))
+            if round_ == 1
+            else sorted({*arms_of, *(i + 1 for i in arms_of)})
+        )
         while to_do:
             i = heappop(to_do)
             for arm in arms_of.pop(i, ()):
@@ -178,7 +222,8 @@ class _Reader:
         return events
 
     def _settled_in_order(self) -> list[int]:
-        """Return the settled arms by round, those of one round in the order in which they were named, then by index."""
+        """Return the settled arms by round, those of one round in the order in which they were
+        named, then by index."""
         named = self.result.representatives[0].tolist()
         place = {arm: i for i, arm in enumerate(named)}
         arms = np.flatnonzero(self.settled[0]).tolist()
@@ -188,14 +233,22 @@ class _Reader:
         round_, home = self.settled[:, arm].tolist()
         origin, unit = self.problem.arms.law_units()
         taken, pulls = self.history.pulls[-1, :, arm].tolist()
-        mean, radius = origin + unit * float(self.history.means[-1, arm]), self._radius(round_, taken)
+        mean, radius = (
+            origin + unit * float(self.history.means[-1, arm]),
+            self._radius(round_, taken),
+        )
         return Event("settled", round_, pulls, first, cluster, arm, mean, radius, taken, home >= 0)
 
     def _radius(self, round_: int, taken: int) -> float:
-        return float(self.algorithm.radius(np.array(round_), np.array(taken), self.problem.n_arms, self.result.delta))
+        return float(
+            self.algorithm.radius(
+                np.array(round_), np.array(taken), self.problem.n_arms, self.result.delta
+            )
+        )
 
     def _pulls_of(self, round_: int, settled: list[int]) -> int:
-        """Return the pulls by a round with an event; where round 1 was skipped, every arm had one pull."""
+        """Return the pulls by a round with an event; where round 1 was skipped, every arm had one
+        pull."""
         if settled:
             return int(self.history.pulls[-1, 1, settled[0]])
         seen = states_kept(self.history) > 0 and self.history.rounds[0] == round_
@@ -203,5 +256,6 @@ class _Reader:
 
 
 def _cluster(home: int) -> int:
-    """Return the cluster that the kernel's note of a settled arm names (see `rai_sim.engine.partition`)."""
+    """Return the cluster that the kernel's note of a settled arm names (see
+    `rai_sim.engine.partition`)."""
     return int(home) if home >= 0 else -1 - int(home)

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
 
-#: Rounds whose states are kept unless rounds are chosen; fewer, but at least _FEWEST, where they would take much memory.
+#: Rounds whose states are kept unless rounds are chosen; fewer, but at least _FEWEST, where they
+#: would take much memory.
 _ROUNDS, _FEWEST, _MOST_NUMBERS = 200, 20, 4_000_000
 #: A notebook shows so many events.
 _MOST_SHOWN = 200
@@ -38,20 +39,23 @@ _MOST_SHOWN = 200
 class Trace:
     """One replication's history. `trace` makes it.
 
-    A state is what the check of a round saw, before arms were settled and clusters merged in it. Skipping knows states only where it
-    stopped: a state is that of the first such round at or after a chosen one. Events are exact.
+    A state is what the check of a round saw, before arms were settled and clusters merged in it.
+    Skipping knows states only where it stopped: a state is that of the first such round at or after
+    a chosen one. Events are exact.
 
     Attributes
     ----------
     result : Result
         The replication, as `simulate` returns it.
     events : tuple of Event
-        In order of rounds; within a round cluster by cluster, each cluster's settled arms before its merge. Left out are merges of which
-        one side has no open arm, and those in the round that ends the run.
+        In order of rounds; within a round cluster by cluster, each cluster's settled arms before
+        its merge. Left out are merges of which one side has no open arm, and those in the round
+        that ends the run.
     rounds, pulls : (S,) int64
         Of each state: the round, ascending, and the pulls of all arms by then.
     means, radii : (S, N) float64
-        Empirical means and confidence radii, in rewards; of an arm that is settled those of its last check.
+        Empirical means and confidence radii, in rewards; of an arm that is settled those of its
+        last check.
     arm_pulls : (S, N) int64
         Pulls of each arm.
     active : (S, N) bool
@@ -90,8 +94,13 @@ class Trace:
 
     @property
     def representatives(self) -> tuple[int, ...]:
-        """The arms that were named, grouped by cluster, as in the result; of a capped run those that had been named by then."""
-        named = [(event.cluster, event.arm) for event in self.events if event.representative and event.arm is not None]
+        """The arms that were named, grouped by cluster, as in the result; of a capped run those
+        that had been named by then."""
+        named = [
+            (event.cluster, event.arm)
+            for event in self.events
+            if event.representative and event.arm is not None
+        ]
         return tuple(arm for _, arm in sorted(named, key=lambda one: one[0]))
 
     def headline(self) -> str:
@@ -106,8 +115,11 @@ class Trace:
         run = self.result
         end = ("correct" if run.correct[0] else "WRONG") if run.finished[0] else run.unfinished
         rounds = f"{run.rounds[0]:,} round" + ("" if run.rounds[0] == 1 else "s")
-        return (f"{self.algorithm.label}, delta {run.delta:g}, seed {run.seed}, replication {self.replication}: "
-                f"{run.pulls[0]:,} pulls in {rounds}, {end}")
+        return (
+            f"{self.algorithm.label}, delta {run.delta:g}, seed {run.seed}, replication "
+            f"{self.replication}: "
+            f"{run.pulls[0]:,} pulls in {rounds}, {end}"
+        )
 
     def __repr__(self) -> str:
         """Say what was traced."""
@@ -119,8 +131,9 @@ class Trace:
         Returns
         -------
         polars.DataFrame
-            round, pulls, event ("settled" or "merged"), first_cluster and cluster (1 is the best), arm, name, mean and radius (rewards),
-            arm_pulls, representative; null where an event has none.
+            round, pulls, event ("settled" or "merged"), first_cluster and cluster (1 is the best),
+            arm, name, mean and radius (rewards), arm_pulls, representative; null where an event has
+            none.
 
         Examples
         --------
@@ -134,17 +147,41 @@ class Trace:
 
         rows = []
         for event in self.events:
-            row: list[Any] = [event.round, event.pulls, event.kind, event.first_cluster, event.cluster]
+            row: list[Any] = [
+                event.round,
+                event.pulls,
+                event.kind,
+                event.first_cluster,
+                event.cluster,
+            ]
             if event.arm is None:
                 rows.append([*row, None, None, None, None, None, None])
             else:
                 name = self.problem.arms.name(event.arm)
-                rows.append([*row, event.arm, name, event.mean, event.radius, event.arm_pulls, event.representative])
+                rows.append(
+                    [
+                        *row,
+                        event.arm,
+                        name,
+                        event.mean,
+                        event.radius,
+                        event.arm_pulls,
+                        event.representative,
+                    ]
+                )
         schema: dict[str, Any] = {
-            "round": pl.Int64, "pulls": pl.Int64, "event": pl.String, "first_cluster": pl.Int64, "cluster": pl.Int64, "arm": pl.Int64,
+            "round": pl.Int64,
+            "pulls": pl.Int64,
+            "event": pl.String,
+            "first_cluster": pl.Int64,
+            "cluster": pl.Int64,
+            "arm": pl.Int64,
             "name": pl.String,
-            "mean": pl.Float64, "radius": pl.Float64, "arm_pulls": pl.Int64, "representative": pl.Boolean,
-        }  # fmt: skip
+            "mean": pl.Float64,
+            "radius": pl.Float64,
+            "arm_pulls": pl.Int64,
+            "representative": pl.Boolean,
+        }
         return pl.DataFrame(rows, schema=schema, orient="row")
 
     def to_frame(self) -> pl.DataFrame:
@@ -165,10 +202,17 @@ class Trace:
         import polars as pl
 
         S, N = self.means.shape
-        return pl.DataFrame({
-            "round": np.repeat(self.rounds, N), "pulls": np.repeat(self.pulls, N), "arm": np.tile(np.arange(N), S),
-            "mean": self.means.ravel(), "radius": self.radii.ravel(), "arm_pulls": self.arm_pulls.ravel(), "active": self.active.ravel(),
-        })  # fmt: skip
+        return pl.DataFrame(
+            {
+                "round": np.repeat(self.rounds, N),
+                "pulls": np.repeat(self.pulls, N),
+                "arm": np.tile(np.arange(N), S),
+                "mean": self.means.ravel(),
+                "radius": self.radii.ravel(),
+                "arm_pulls": self.arm_pulls.ravel(),
+                "active": self.active.ravel(),
+            }
+        )
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the trace (see `rai_sim.plotting.trace`); needs the extra `plot`.
@@ -189,11 +233,17 @@ class Trace:
         """Return the events as a table, for notebooks."""
         from rai_sim.support import html_tables  # here: only notebooks need it
 
-        columns = event_columns(self.problem).pick("round", "pulls", "event", "mean", "radius", "arm_pulls")
+        columns = event_columns(self.problem).pick(
+            "round", "pulls", "event", "mean", "radius", "arm_pulls"
+        )
         rows = [cells(columns, event) for event in self.events[:_MOST_SHOWN]]
         left = len(self.events) - len(rows)
         more = f"... and {left:,} more events; events_frame() has all" if left else ""
-        return html_tables.block(self.headline(), html_tables.table(titles(columns), rows, left=0), html_tables.line(more))
+        return html_tables.block(
+            self.headline(),
+            html_tables.table(titles(columns), rows, left=0),
+            html_tables.line(more),
+        )
 
 
 def trace(
@@ -207,7 +257,8 @@ def trace(
     skip_error: float = 1e-12,
     max_pulls: int | None = None,
 ) -> Trace:
-    """Return the history of one replication: what `simulate` does with these arguments, number for number.
+    """Return the history of one replication: what `simulate` does with these arguments, number for
+    number.
 
     Parameters
     ----------
@@ -216,8 +267,9 @@ def trace(
     replication : int, default 0
         Index of the replication.
     rounds : sequence of int, optional
-        Rounds whose states are wanted, each at least 1; some 200 evenly spaced in their logarithm when None. A round that was jumped
-        over is stood for by the next one at which the kernel stopped.
+        Rounds whose states are wanted, each at least 1; some 200 evenly spaced in their logarithm
+        when None. A round that was jumped over is stood for by the next one at which the kernel
+        stopped.
 
     Returns
     -------
@@ -252,23 +304,41 @@ def trace(
     return trace_of(experiment, index, chosen)
 
 
-def trace_of(experiment: Experiment, replication: int, rounds: NDArray[np.int64] | None = None) -> Trace:
+def trace_of(
+    experiment: Experiment, replication: int, rounds: NDArray[np.int64] | None = None
+) -> Trace:
     """Return the history of one replication of an experiment; `rounds` as in `trace`, ascending."""
     e = experiment
-    result = simulate(e.problem, e.algorithm, delta=e.delta, replications=1, seed=e.seed, skip_error=e.skip_error,
-                      max_pulls=e.max_pulls, first_replication=replication)
+    result = simulate(
+        e.problem,
+        e.algorithm,
+        delta=e.delta,
+        replications=1,
+        seed=e.seed,
+        skip_error=e.skip_error,
+        max_pulls=e.max_pulls,
+        first_replication=replication,
+    )
     if rounds is None:
         number = max(_FEWEST, min(_ROUNDS, _MOST_NUMBERS // e.problem.n_arms))
-        rounds = np.unique(np.geomspace(1.0, max(int(result.rounds[0]), 1), number).round().astype(np.int64))
+        rounds = np.unique(
+            np.geomspace(1.0, max(int(result.rounds[0]), 1), number).round().astype(np.int64)
+        )
     block = _traced(experiment, replication, rounds)
-    if not (block.pulls[0] == result.pulls[0] and block.rounds[0] == result.rounds[0]
-            and np.array_equal(block.representatives, result.representatives)):
-        raise RuntimeError("tracing changed the replication; this is a defect of rai_sim, please report it")
+    if not (
+        block.pulls[0] == result.pulls[0]
+        and block.rounds[0] == result.rounds[0]
+        and np.array_equal(block.representatives, result.representatives)
+    ):
+        raise RuntimeError(
+            "tracing changed the replication; this is a defect of rai_sim, please report it"
+        )
     return read_trace(result, block, rounds)
 
 
 def read_trace(result: Result, block: Block, rounds: NDArray[np.int64]) -> Trace:
-    """Return the trace of a result of one replication, with states at some rounds, from the block that a kernel wrote its history into."""
+    """Return the trace of a result of one replication, with states at some rounds, from the block
+    that a kernel wrote its history into."""
     seen_in, rows = _states(result, block.history, rounds)
     history, settled_in, problem = block.history, block.settled[0, 0], result.problem
     active = (settled_in == 0) | (settled_in >= seen_in[:, None])
@@ -277,13 +347,22 @@ def read_trace(result: Result, block: Block, rounds: NDArray[np.int64]) -> Trace
     # An arm that is settled keeps the interval of its last check.
     checked = np.where(active, seen_in[:, None], settled_in)
     return Trace(
-        result, read_events(result, block), seen_in, history.pulls[rows, 1].max(axis=1, initial=0), origin + unit * history.means[rows],
-        result.algorithm.radius(checked, pulls, problem.n_arms, result.delta), pulls, active,
-    )  # fmt: skip
+        result,
+        read_events(result, block),
+        seen_in,
+        history.pulls[rows, 1].max(axis=1, initial=0),
+        origin + unit * history.means[rows],
+        result.algorithm.radius(checked, pulls, problem.n_arms, result.delta),
+        pulls,
+        active,
+    )
 
 
-def _states(result: Result, history: History, chosen: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[int]]:
-    """Return the rounds and the rows of the states that stand for chosen rounds, and of a finished run's end, which was seen last."""
+def _states(
+    result: Result, history: History, chosen: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], list[int]]:
+    """Return the rounds and the rows of the states that stand for chosen rounds, and of a finished
+    run's end, which was seen last."""
     kept, end = states_kept(history), int(result.rounds[0])
     standing = np.searchsorted(history.rounds[:kept], chosen)
     rows = np.unique(standing[standing < kept]).tolist()
@@ -295,7 +374,8 @@ def _states(result: Result, history: History, chosen: NDArray[np.int64]) -> tupl
 
 
 def arm_pulls(result: Result, replications: int = 100) -> NDArray[np.int64]:
-    """Return the pulls of each arm in the first finished replications of a result, which are run again for it.
+    """Return the pulls of each arm in the first finished replications of a result, which are run
+    again for it.
 
     Parameters
     ----------
@@ -338,7 +418,8 @@ def arm_pulls(result: Result, replications: int = 100) -> NDArray[np.int64]:
 
 
 def keeps_history(experiment: Experiment) -> bool:
-    """Return whether replications of an experiment can be run again here with the pulls of each arm.
+    """Return whether replications of an experiment can be run again here with the pulls of each
+    arm.
 
     Examples
     --------
@@ -350,7 +431,8 @@ def keeps_history(experiment: Experiment) -> bool:
         return False
     if type(experiment.algorithm).__module__.startswith("rai_sim."):
         return True
-    block = _traced(experiment, 0, np.empty(0, np.int64))  # an algorithm of the user's own may leave the history out
+    # an algorithm of the user's own may leave the history out
+    block = _traced(experiment, 0, np.empty(0, np.int64))
     return int(block.history.pulls[-1, 0].sum()) == int(block.pulls[0])
 
 
@@ -359,7 +441,9 @@ def _check_rounds(rounds: ArrayLike) -> NDArray[np.int64]:
     try:
         values = integers("rounds", rounds)
     except TypeError:
-        nested = isinstance(rounds, list | tuple) and any(isinstance(item, list | tuple | np.ndarray) for item in rounds)
+        nested = isinstance(rounds, list | tuple) and any(
+            isinstance(item, list | tuple | np.ndarray) for item in rounds
+        )
         table = nested or getattr(rounds, "ndim", 1) != 1
         error = ArgumentValueError if table else ArgumentTypeError
         raise error("rounds", f"rounds is {short.repr(rounds)}; {remedy}") from None
@@ -369,10 +453,16 @@ def _check_rounds(rounds: ArrayLike) -> NDArray[np.int64]:
 
 
 def _traced(experiment: Experiment, replication: int, rounds: NDArray[np.int64]) -> Block:
-    """Run one replication with its history; round 1 is always asked for, as clusters may merge in it."""
+    """Run one replication with its history; round 1 is always asked for, as clusters may merge in
+    it."""
     problem = experiment.problem
     while True:
-        block = new_block(1, sum(problem.required), problem.n_arms, new_history(np.union1d(rounds, [1]), problem.n_arms))
+        block = new_block(
+            1,
+            sum(problem.required),
+            problem.n_arms,
+            new_history(np.union1d(rounds, [1]), problem.n_arms),
+        )
         with suppress(KernelStopped):  # by a signal whose handler does not want an end
             run_into(experiment, replication, block)
             return block

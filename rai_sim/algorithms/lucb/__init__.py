@@ -1,8 +1,9 @@
 """LUCB: rounds that pull only the arms on which the open questions hinge.
 
-Here are the options and the guarantee; `loop` runs a replication, `rule` is what a round judges and picks, `run` what a replication is
-given and its clock, and each stride (`strides`), a way of making rounds, has a file: `plain`, `in_step`, `lanes`, `challenge` (the last
-arm in question) and `corridors`; `view` keeps the few arms of many that a round may look at.
+Here are the options and the guarantee; `loop` runs a replication, `rule` is what a round judges and
+picks, `run` what a replication is given and its clock, and each stride (`strides`), a way of making
+rounds, has a file: `plain`, `in_step`, `lanes`, `challenge` (the last arm in question) and
+`corridors`; `view` keeps the few arms of many that a round may look at.
 """
 
 from __future__ import annotations
@@ -22,19 +23,23 @@ from rai_sim.engine.blocks import Block, Setting
 
 @dataclass(frozen=True)
 class LUCB(Algorithm):
-    """Lower and upper confidence bounds (arXiv 2408.14195, Algorithm 3, in a form that is delta-PC).
+    """Lower and upper confidence bounds (arXiv 2408.14195, Algorithm 3, in a form that is
+    delta-PC).
 
-    After one pull of every arm, each round ranks and cuts the active arms, settles those whose confidence interval is clear of all
-    clusters before and after, and for each cluster that still lacks representatives pulls the arm closest to being settled, the two
-    arms that stand most in the way (the least LCB before the cluster, the greatest UCB after it), and the cluster's own weakest arms.
-    The radius of an arm with n pulls in round R is sqrt(ln(pi^2 R^3 N / (3 delta)) / (2 n)).
+    After one pull of every arm, each round ranks and cuts the active arms, settles those whose
+    confidence interval is clear of all clusters before and after, and for each cluster that still
+    lacks representatives pulls the arm closest to being settled, the two arms that stand most in
+    the way (the least LCB before the cluster, the greatest UCB after it), and the cluster's own
+    weakest arms. The radius of an arm with n pulls in round R is sqrt(ln(pi^2 R^3 N / (3 delta)) /
+    (2 n)).
 
     Parameters
     ----------
     as_printed : bool, default False
-        Follow the printed pseudo-code, its slips mended: look at the neighbouring clusters only and leave the cluster's own weakest arms
-        alone. **Not delta-PC**: on the mirrored table instance with r = (3, 0, 0) it errs in about 20 % of runs at delta = 1 %; and a run
-        in which an unlucky arm is never pulled again may not end: cap it with `max_pulls`. For study.
+        Follow the printed pseudo-code, its slips mended: look at the neighbouring clusters only and
+        leave the cluster's own weakest arms alone. **Not delta-PC**: on the mirrored table instance
+        with r = (3, 0, 0) it errs in about 20 % of runs at delta = 1 %; and a run in which an
+        unlucky arm is never pulled again may not end: cap it with `max_pulls`. For study.
 
     Raises
     ------
@@ -52,9 +57,16 @@ class LUCB(Algorithm):
     looks_at_most_rounds: ClassVar[bool] = True
     as_printed: bool = False
 
-    def radius(self, rounds: NDArray[np.int64], pulls: NDArray[np.int64], n_arms: int, delta: float) -> NDArray[np.float64]:
+    def radius(
+        self, rounds: NDArray[np.int64], pulls: NDArray[np.int64], n_arms: int, delta: float
+    ) -> NDArray[np.float64]:
         """Return sqrt(ln(pi^2 R^3 N / (3 delta)) / (2 n))."""
-        return np.asarray(np.sqrt(np.log(math.pi**2 * np.asarray(rounds, float) ** 3 * n_arms / (3.0 * delta)) / (2.0 * pulls)))
+        return np.asarray(
+            np.sqrt(
+                np.log(math.pi**2 * np.asarray(rounds, float) ** 3 * n_arms / (3.0 * delta))
+                / (2.0 * pulls)
+            )
+        )
 
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""

@@ -1,33 +1,43 @@
-"""LUCB while one arm only is in question, its cluster's last, for rewards 0 and 1: rounds by the word.
+"""LUCB while one arm only is in question, its cluster's last, for rewards 0 and 1: rounds by the
+word.
 
-Legend as in `rai_sim.algorithms.lucb.rule`. One cluster still wants an arm and has one left, v. So v is nearest, weakest and strongest, and
-a round pulls v, the arm l of least LCB among all ranked before v and the arm u of greatest UCB among all ranked after (one of them may be
-missing). The best arm of many is found like that, and the last arm of any task. Only the cuts of the ranking matter here, not the order of
-arms within a cluster.
+Legend as in `rai_sim.algorithms.lucb.rule`. One cluster still wants an arm and has one left, v. So
+v is nearest, weakest and strongest, and a round pulls v, the arm l of least LCB among all ranked
+before v and the arm u of greatest UCB among all ranked after (one of them may be missing). The best
+arm of many is found like that, and the last arm of any task. Only the cuts of the ranking matter
+here, not the order of arms within a cluster.
 
-A stretch. Round R has been judged, by the operations of the definition, and C = {v, l, u} are its picks. For as long as in rounds R+1, R+2,
-.. R+J
+A stretch. Round R has been judged, by the operations of the definition, and C = {v, l, u} are its
+picks. For as long as in rounds R+1, R+2, .. R+J
 
-1. the mean of each arm of C lies between the borders of its cluster, numbers that separate the means of the clusters in round R;
-2. LCB_l < T, T at most the LCB of every other arm before v in these rounds (likewise UCB_u > T' on the other side);
-3. UCB_v > M, M at least T and LCB_x for all other arms x before v, but for those held (likewise on the other side). An arm is held if it is
-   outside of C and some bystander of an earlier cluster has LCB <= UCB_x, or one of a later cluster UCB >= LCB_x. Bystanders are the
-   other arms outside of C,
+1. the mean of each arm of C lies between the borders of its cluster, numbers that separate the
+   means of the clusters in round R;
+2. LCB_l < T, T at most the LCB of every other arm before v in these rounds (likewise UCB_u > T' on
+   the other side);
+3. UCB_v > M, M at least T and LCB_x for all other arms x before v, but for those held (likewise on
+   the other side). An arm is held if it is outside of C and some bystander of an earlier cluster
+   has LCB <= UCB_x, or one of a later cluster UCB >= LCB_x. Bystanders are the other arms outside
+   of C,
 
-the picks are C: by 1 the clusters are the same sets of arms, by 2 l and u keep their roles, and by 3 nobody is settled: v not, as UCB_v >
-LCB_l >= L; no x before v, as UCB_v > LCB_x, a bound ranked after x, or because it is held; likewise those after v.
-Arms outside of C keep their means, and c = sqrt(ln(pi^2 R^3 N / (3 delta))) grows from c_R to at most c_R (1 + 3 J / (2 c_R^2 R)), so T is
-the least LCB for the latter c and M the greatest for c_R. A held arm stays held: its UCB and the bystander's grow, their LCBs fall, and
-LCB_l stays the least by 2. T is no higher than a number between LCB_l and UCB_v.
+the picks are C: by 1 the clusters are the same sets of arms, by 2 l and u keep their roles, and by
+3 nobody is settled: v not, as UCB_v > LCB_l >= L; no x before v, as UCB_v > LCB_x, a bound ranked
+after x, or because it is held; likewise those after v. Arms outside of C keep their means, and c =
+sqrt(ln(pi^2 R^3 N / (3 delta))) grows from c_R to at most c_R (1 + 3 J / (2 c_R^2 R)), so T is the
+least LCB for the latter c and M the greatest for c_R. A held arm stays held: its UCB and the
+bystander's grow, their LCBs fall, and LCB_l stays the least by 2. T is no higher than a number
+between LCB_l and UCB_v.
 
-Lines. Let an arm of C have n pulls and sum S, and S_j, n + j after j more. A mean below b is S_j < (n + j) b; LCB < T is S_j < (n + j) T +
-c ((n + j) / 2)^1/2, for which c_R is on the safe side, as it is in UCB > M, S_j > (n + j) M - c ((n + j) / 2)^1/2. The right sides are
-straight, or bend away from the chord between j = 0 and j = J towards what is allowed. So while S_j lies between two chords, the upper one
-under all upper limits and the lower one above all lower limits, the statements hold. Chords are compared in 256ths of a reward, rounded by
-more than 1/256 to the safe side; as n < 2^40 that exceeds all rounding of bounds, n times 1e-15.
+Lines. Let an arm of C have n pulls and sum S, and S_j, n + j after j more. A mean below b is S_j <
+(n + j) b; LCB < T is S_j < (n + j) T + c ((n + j) / 2)^1/2, for which c_R is on the safe side, as
+it is in UCB > M, S_j > (n + j) M - c ((n + j) / 2)^1/2. The right sides are straight, or bend away
+from the chord between j = 0 and j = J towards what is allowed. So while S_j lies between two
+chords, the upper one under all upper limits and the lower one above all lower limits, the
+statements hold. Chords are compared in 256ths of a reward, rounded by more than 1/256 to the safe
+side; as n < 2^40 that exceeds all rounding of bounds, n times 1e-15.
 
-The first j after which some arm may be off its chords ends the stretch. Whether it is reached is known from the first j bits of the three
-words, so the bits after them remain the arms' next rewards.
+The first j after which some arm may be off its chords ends the stretch. Whether it is reached is
+known from the first j bits of the three words, so the bits after them remain the arms' next
+rewards.
 """
 
 from __future__ import annotations
@@ -67,13 +77,16 @@ class Challenge(NamedTuple):
     next: NDArray[np.uint64]
     after: NDArray[np.uint64]
     drawn: NDArray[np.int64]
-    # By open cluster, best first: the rank behind its last arm, and a mean between its own and those of the next cluster.
+    # By open cluster, best first: the rank behind its last arm, and a mean between its own and
+    # those of the next cluster.
     end: NDArray[np.int64]
     border: NDArray[np.float64]
-    # Likewise: the least LCB of arms before it, and the greatest UCB of arms after it, that are not picked.
+    # Likewise: the least LCB of arms before it, and the greatest UCB of arms after it, that are not
+    # picked.
     least_before: NDArray[np.float64]
     greatest_after: NDArray[np.float64]
-    # By pick, of which there are at most three: its rank, its cluster among the open ones, its lines.
+    # By pick, of which there are at most three: its rank, its cluster among the open ones, its
+    # lines.
     pick: NDArray[np.int64]
     home: NDArray[np.int64]
     lines: NDArray[np.float64]  # (4, 3)
@@ -82,9 +95,17 @@ class Challenge(NamedTuple):
 def new_challenge(N: int, m: int) -> Challenge:
     """Allocate."""
     return Challenge(
-        np.empty(N, np.uint64), np.empty(N, np.uint64), np.empty(N, np.int64), np.empty(m, np.int64), np.empty(m),
-        np.empty(m), np.empty(m), np.empty(3, np.int64), np.empty(3, np.int64), np.empty((4, 3)),
-    )  # fmt: skip
+        np.empty(N, np.uint64),
+        np.empty(N, np.uint64),
+        np.empty(N, np.int64),
+        np.empty(m, np.int64),
+        np.empty(m),
+        np.empty(m),
+        np.empty(m),
+        np.empty(3, np.int64),
+        np.empty(3, np.int64),
+        np.empty((4, 3)),
+    )
 
 
 @inlined
@@ -136,8 +157,13 @@ def _take(s: Ranking, k: Challenge, x: int, j: int) -> None:
 @inlined
 def _steps_inside(k: Challenge, p: int, word: np.uint64, S: float, J: int) -> int:
     """Return after how many of J pulls the sum of pick p may first be off its lines."""
-    rise, fall = (k.lines[_UP_END, p] - k.lines[_UP, p]) / J, (k.lines[_DOWN_END, p] - k.lines[_DOWN, p]) / J
-    suspects = _over(word, k.lines[_UP, p] - S, rise) | _over(~word, S - k.lines[_DOWN, p], 1.0 - fall)
+    rise, fall = (
+        (k.lines[_UP_END, p] - k.lines[_UP, p]) / J,
+        (k.lines[_DOWN_END, p] - k.lines[_DOWN, p]) / J,
+    )
+    suspects = _over(word, k.lines[_UP, p] - S, rise) | _over(
+        ~word, S - k.lines[_DOWN, p], 1.0 - fall
+    )
     return min(first_lane(suspects) + 1, J)
 
 
@@ -162,7 +188,8 @@ def _middle(low: float, at_low: float, high: float, at_high: float) -> float:
 
 @inlined
 def _set_borders(k: Challenge, s: Ranking, clusters: int) -> bool:
-    """Put a border between the means of neighbouring clusters; False if arms have crossed or met."""
+    """Put a border between the means of neighbouring clusters; False if arms have crossed or
+    met."""
     x, low, at_low = 0, np.inf, 0
     for c in range(clusters):
         next_low, at_next_low, high, at_high = np.inf, 0, -np.inf, 0
@@ -176,7 +203,9 @@ def _set_borders(k: Challenge, s: Ranking, clusters: int) -> bool:
         if c > 0:
             if low <= high:
                 return False
-            k.border[c - 1] = _middle(high, s.ucb[at_high] - s.lcb[at_high], low, s.ucb[at_low] - s.lcb[at_low])
+            k.border[c - 1] = _middle(
+                high, s.ucb[at_high] - s.lcb[at_high], low, s.ucb[at_low] - s.lcb[at_low]
+            )
         low, at_low = next_low, at_next_low
     return True
 
@@ -196,10 +225,14 @@ def _find_clusters(k: Challenge, part: Partition, v: int) -> tuple[int, int]:
 
 
 @inlined
-def _most_extreme(k: Challenge, bound: NDArray[np.float64], side: float, x: int, first: int, stop: int) -> tuple[int, int, bool]:
-    """Return of the arms in clusters first..stop-1, ranked from x on, the one of least bound (side 1) or greatest (side -1).
+def _most_extreme(
+    k: Challenge, bound: NDArray[np.float64], side: float, x: int, first: int, stop: int
+) -> tuple[int, int, bool]:
+    """Return of the arms in clusters first..stop-1, ranked from x on, the one of least bound (side
+    1) or greatest (side -1).
 
-    That is its rank, -1 if there is no arm; its cluster; and whether another arm has the same bound.
+    That is its rank, -1 if there is no arm; its cluster; and whether another arm has the same
+    bound.
     """
     extreme, home, tied = -1, 0, False
     for c in range(first, stop):
@@ -213,8 +246,11 @@ def _most_extreme(k: Challenge, bound: NDArray[np.float64], side: float, x: int,
 
 
 @inlined
-def _gather_bystanders(k: Challenge, s: Ranking, clusters: int, v: int, least: int, greatest: int) -> None:
-    """Find the least LCB of the clusters before each, and the greatest UCB of those after it, of arms that are not picked."""
+def _gather_bystanders(
+    k: Challenge, s: Ranking, clusters: int, v: int, least: int, greatest: int
+) -> None:
+    """Find the least LCB of the clusters before each, and the greatest UCB of those after it, of
+    arms that are not picked."""
     low, x = np.inf, 0
     for c in range(clusters):
         k.least_before[c], high = low, -np.inf
@@ -230,26 +266,42 @@ def _gather_bystanders(k: Challenge, s: Ranking, clusters: int, v: int, least: i
 
 @inlined
 def _held(k: Challenge, s: Ranking, x: int, c: int) -> bool:
-    """Whether an arm that is not picked, of cluster c, is kept from being settled by others such."""
+    """Whether an arm that is not picked, of cluster c, is kept from being settled by others
+    such."""
     return s.lcb[x] <= k.greatest_after[c] or s.ucb[x] >= k.least_before[c]
 
 
 @inlined
 def _limits(
-    k: Challenge, s: Ranking, v: int, extreme: int, home_extreme: int, side: float, x: int, first: int, stop: int, growth: float
+    k: Challenge,
+    s: Ranking,
+    v: int,
+    extreme: int,
+    home_extreme: int,
+    side: float,
+    x: int,
+    first: int,
+    stop: int,
+    growth: float,
 ) -> tuple[float, float]:
-    """Return T and M of the arms before v (side 1), in clusters first..stop-1 and ranked from x on; or T' and M' of those after it."""
+    """Return T and M of the arms before v (side 1), in clusters first..stop-1 and ranked from x on;
+    or T' and M' of those after it."""
     bound = s.lcb if side > 0.0 else s.ucb
     T, M = np.inf, side * bound[extreme]
     for c in range(first, stop):
         while x < k.end[c]:
             if x != extreme:
                 T = min(T, side * bound[x] - growth * 0.5 * (s.ucb[x] - s.lcb[x]))
-                if (c <= home_extreme if side > 0.0 else c >= home_extreme) and not _held(k, s, x, c):
+                if (c <= home_extreme if side > 0.0 else c >= home_extreme) and not _held(
+                    k, s, x, c
+                ):
                     M = max(M, side * bound[x])
             x += 1
     low, high = (extreme, v) if side > 0.0 else (v, extreme)
-    T = min(T, side * _middle(s.lcb[low], s.ucb[low] - s.lcb[low], s.ucb[high], s.ucb[high] - s.lcb[high]))
+    T = min(
+        T,
+        side * _middle(s.lcb[low], s.ucb[low] - s.lcb[low], s.ucb[high], s.ucb[high] - s.lcb[high]),
+    )
     return side * T, side * max(M, T)
 
 
@@ -260,25 +312,49 @@ def _stay_in_cluster(k: Challenge, s: Ranking, p: int, clusters: int, J: int) ->
     for row in range(4):
         k.lines[row, p] = np.inf if row < _DOWN else -np.inf
     if home > 0:
-        k.lines[_UP, p], k.lines[_UP_END, p] = taken * k.border[home - 1], (taken + J) * k.border[home - 1]
+        k.lines[_UP, p], k.lines[_UP_END, p] = (
+            taken * k.border[home - 1],
+            (taken + J) * k.border[home - 1],
+        )
     if home < clusters - 1:
-        k.lines[_DOWN, p], k.lines[_DOWN_END, p] = taken * k.border[home], (taken + J) * k.border[home]
+        k.lines[_DOWN, p], k.lines[_DOWN_END, p] = (
+            taken * k.border[home],
+            (taken + J) * k.border[home],
+        )
 
 
 @inlined
-def _stay_beyond(k: Challenge, s: Ranking, p: int, bound: float, side: float, root: float, J: int) -> None:
-    """Narrow pick p's lines: its LCB stays below a bound (side 1), or its UCB above it (side -1)."""
+def _stay_beyond(
+    k: Challenge, s: Ranking, p: int, bound: float, side: float, root: float, J: int
+) -> None:
+    """Narrow pick p's lines: its LCB stays below a bound (side 1), or its UCB above it (side
+    -1)."""
     row, taken = _UP if side > 0.0 else _DOWN, s.taken[k.pick[p]]
-    k.lines[row, p] = side * min(side * k.lines[row, p], side * taken * bound + root * math.sqrt(0.5 * taken))
+    k.lines[row, p] = side * min(
+        side * k.lines[row, p], side * taken * bound + root * math.sqrt(0.5 * taken)
+    )
     after = taken + J
-    k.lines[row + 1, p] = side * min(side * k.lines[row + 1, p], side * after * bound + root * math.sqrt(0.5 * after))
+    k.lines[row + 1, p] = side * min(
+        side * k.lines[row + 1, p], side * after * bound + root * math.sqrt(0.5 * after)
+    )
 
 
 @inlined
 def _watch(
-    k: Challenge, s: Ranking, p: int, extreme: int, home: int, T: float, M: float, side: float, clusters: int, root: float, J: int
+    k: Challenge,
+    s: Ranking,
+    p: int,
+    extreme: int,
+    home: int,
+    T: float,
+    M: float,
+    side: float,
+    clusters: int,
+    root: float,
+    J: int,
 ) -> bool:
-    """Let `extreme` be pick p, whose bound stays beyond T, that of v beyond M; False if v's is not."""
+    """Let `extreme` be pick p, whose bound stays beyond T, that of v beyond M; False if v's is
+    not."""
     v = k.pick[0]
     if (s.ucb[v] if side > 0.0 else -s.lcb[v]) <= side * M:
         return False
@@ -290,8 +366,11 @@ def _watch(
 
 
 @inlined
-def _draw_lines(run: Run, k: Challenge, v: int, home: int, clusters: int, J: int, log_term: float) -> bool:
-    """Find the picks of round ROUND + 1 and the lines within which J rounds pull them; False if it must be judged by the rule.
+def _draw_lines(
+    run: Run, k: Challenge, v: int, home: int, clusters: int, J: int, log_term: float
+) -> bool:
+    """Find the picks of round ROUND + 1 and the lines within which J rounds pull them; False if it
+    must be judged by the rule.
 
     v is in `home`, one of the open clusters, whose ends are known.
     """
@@ -302,7 +381,9 @@ def _draw_lines(run: Run, k: Challenge, v: int, home: int, clusters: int, J: int
     k.pick[0], k.home[0] = v, home
     _stay_in_cluster(k, s, 0, clusters, J)
     least, home_least, tied_least = _most_extreme(k, s.lcb, 1.0, 0, 0, home)
-    greatest, home_greatest, tied_greatest = _most_extreme(k, s.ucb, -1.0, v + 1, home + 1, clusters)
+    greatest, home_greatest, tied_greatest = _most_extreme(
+        k, s.ucb, -1.0, v + 1, home + 1, clusters
+    )
     if tied_least or tied_greatest:
         return False
     _gather_bystanders(k, s, clusters, v, least, greatest)
@@ -312,7 +393,9 @@ def _draw_lines(run: Run, k: Challenge, v: int, home: int, clusters: int, J: int
             return False
     if greatest >= 0:
         T, M = _limits(k, s, v, greatest, home_greatest, -1.0, v + 1, home + 1, clusters, growth)
-        if not _watch(k, s, 2 if least >= 0 else 1, greatest, home_greatest, T, M, -1.0, clusters, root, J):
+        if not _watch(
+            k, s, 2 if least >= 0 else 1, greatest, home_greatest, T, M, -1.0, clusters, root, J
+        ):
             return False
     return True
 
@@ -329,7 +412,8 @@ def _narrowest(k: Challenge, s: Ranking, number: int) -> float:
 
 @inlined
 def _longest_stretch(law: Any, s: Ranking, n: int, R: int) -> int:
-    """Return for how many rounds after R lines are drawn: few at first, as radii change fast, and never more than the rewards there are."""
+    """Return for how many rounds after R lines are drawn: few at first, as radii change fast, and
+    never more than the rewards there are."""
     J = np.float64(LANES if R >= 16 * LANES else max(R // 16, 1))
     most = min(np.float64(laws.pulls_available(law)), _MOST_TAKEN)
     for x in range(n):
@@ -345,8 +429,9 @@ def _no_rounds(run: Run, k: Challenge, same_if_wide: int, state: State) -> State
 def advance(run: Run, k: Challenge, same_if_wide: int, state: State) -> State:
     """Judge the rounds that follow and pull their picks. The arms are to be ranked again.
 
-    It stops before a round that may settle an arm or change a cluster, that the cap or the recording does not pay for, and where corridors
-    would take the picks much further; these then count as having been the same for `same_if_wide` rounds.
+    It stops before a round that may settle an arm or change a cluster, that the cap or the
+    recording does not pay for, and where corridors would take the picks much further; these then
+    count as having been the same for `same_if_wide` rounds.
     """
     law, s, clock, history = run.law, run.ranking, run.clock, run.history
     n, v = clock[RANKED], arm_in_question(run)

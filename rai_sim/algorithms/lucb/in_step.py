@@ -1,25 +1,30 @@
 """LUCB while every active arm is pulled in every round: jumps as in the round-robin loop.
 
-Legend. n active arms with t pulls each; R round, R - t constant; S their sums, ranked; W the width in sums; everything in law units.
+Legend. n active arms with t pulls each; R round, R - t constant; S their sums, ranked; W the width
+in sums; everything in law units.
 
-When. A cluster that still wants an arm and has one open place has the arm there, whichever it is, for its nearest and pulls it. A cluster
-of one place that wants nothing has its arm pulled if a wanting cluster sees no other arm on that side. If all open clusters are of these
-kinds (two arms; a full ranking), every round pulls every active arm, whatever the order. So the only event to look for is an arm that is
-settled.
+When. A cluster that still wants an arm and has one open place has the arm there, whichever it is,
+for its nearest and pulls it. A cluster of one place that wants nothing has its arm pulled if a
+wanting cluster sees no other arm on that side. If all open clusters are of these kinds (two arms; a
+full ranking), every round pulls every active arm, whatever the order. So the only event to look for
+is an arm that is settled.
 
-Threshold. With t pulls each, radius = c / sqrt(2 t), c^2 = ln(scale R^3), scale = pi^2 N / (3 delta). An arm is settled iff it is beaten
-by more than 2 radius by all before its cluster and beats by more than that all after it: in sums, by more than W = 2 t radius = sqrt(2 t
-ln(scale R^3)). That is the settle test of Vanilla with another threshold, so `rai_sim.engine.certificates` applies: its proofs need that
-W increases and is concave in R. With l = ln(scale R^3) and rho = t / R in (0, 1], W^2 / 2 = g = t l has g' = l + 3 rho and R g'' = 3 (2 -
-rho), so that 2 g g'' - g'^2 = 6 rho (2 - rho) l - (l + 3 rho)^2 = 6 rho (1 - rho) l - l^2 - 9 rho^2 <= 1.5 l - l^2 < 0, as l >= ln(2 pi^2
-/ 3) > 1.5; and sqrt(g) is concave where 2 g g'' <= g'^2.
+Threshold. With t pulls each, radius = c / sqrt(2 t), c^2 = ln(scale R^3), scale = pi^2 N / (3
+delta). An arm is settled iff it is beaten by more than 2 radius by all before its cluster and beats
+by more than that all after it: in sums, by more than W = 2 t radius = sqrt(2 t ln(scale R^3)). That
+is the settle test of Vanilla with another threshold, so `rai_sim.engine.certificates` applies: its
+proofs need that W increases and is concave in R. With l = ln(scale R^3) and rho = t / R in (0, 1],
+W^2 / 2 = g = t l has g' = l + 3 rho and R g'' = 3 (2 - rho), so that 2 g g'' - g'^2 = 6 rho (2 -
+rho) l - (l + 3 rho)^2 = 6 rho (1 - rho) l - l^2 - 9 rho^2 <= 1.5 l - l^2 < 0, as l >= ln(2 pi^2 /
+3) > 1.5; and sqrt(g) is concave where 2 g g'' <= g'^2.
 
-The printed rule looks at neighbouring clusters only, which for equal counts is the same, unless a neighbour is empty and nobody is looked
-at on that side; then the rounds are judged one by one.
+The printed rule looks at neighbouring clusters only, which for equal counts is the same, unless a
+neighbour is empty and nobody is looked at on that side; then the rounds are judged one by one.
 
-The threshold is taken a little low, by more than rounding, so that a round in which an arm might be settled is judged by the operations
-of the definition. Those round relative to W, but also relative to the means, of which they take and compare differences: four roundings of
-at most 2^-53 of a mean, or t times that in sums. Taking that off, a multiple of R, leaves W concave.
+The threshold is taken a little low, by more than rounding, so that a round in which an arm might be
+settled is judged by the operations of the definition. Those round relative to W, but also relative
+to the means, of which they take and compare differences: four roundings of at most 2^-53 of a mean,
+or t times that in sums. Taking that off, a multiple of R, leaves W concave.
 """
 
 from __future__ import annotations
@@ -34,7 +39,13 @@ from rai_sim.algorithms.lucb.rule import Ranking
 from rai_sim.algorithms.lucb.run import JUMPS, PICKS, PULLS, RANKED, ROUND, Run, rounds_left
 from rai_sim.engine import law as laws
 from rai_sim.engine import schedule as schedules
-from rai_sim.engine.certificates import Constraints, constrain, longest_jump, pair_budget, sure_rounds
+from rai_sim.engine.certificates import (
+    Constraints,
+    constrain,
+    longest_jump,
+    pair_budget,
+    sure_rounds,
+)
 from rai_sim.engine.duel import WORTH_A_JUMP
 from rai_sim.engine.faults import NOT_FINITE, finite, report
 from rai_sim.engine.history import History, keep_state, next_asked, see_arm
@@ -45,12 +56,14 @@ from rai_sim.engine.streams import State
 from rai_sim.engine.vectors import LANES
 from rai_sim.engine.words import advance, draw_words, first_suspect
 
-#: Takes more off a threshold than rounding relative to it can add to it, and more than rounding relative to means, a pull.
+#: Takes more off a threshold than rounding relative to it can add to it, and more than rounding
+#: relative to means, a pull.
 _CAUTION, _OF_MEANS = 1.0 - 1e-9, 4.0 * 2.0**-52
 
 
 class InStep(NamedTuple):
-    """The threshold's parameters: pi^2 N / (3 delta), R - t, and what rounding relative to means may add to a difference of means."""
+    """The threshold's parameters: pi^2 N / (3 delta), R - t, and what rounding relative to means
+    may add to a difference of means."""
 
     scale: float
     behind: float
@@ -60,22 +73,33 @@ class InStep(NamedTuple):
 @implements(schedules.threshold, InStep)
 def _threshold(schedule: InStep, R: float) -> float:
     t = R - schedule.behind
-    return _CAUTION * math.sqrt(2.0 * t * math.log(schedule.scale * R * R * R)) - schedule.rounding * t
+    return (
+        _CAUTION * math.sqrt(2.0 * t * math.log(schedule.scale * R * R * R)) - schedule.rounding * t
+    )
 
 
 @kernel
 def all_in_step(run: Run) -> bool:
-    """Whether from the next round on every round pulls every active arm until one is settled, all with equally many pulls.
+    """Whether from the next round on every round pulls every active arm until one is settled, all
+    with equally many pulls.
 
-    By `rule.settle_and_choose` a wanting cluster of one arm has this arm picked, its nearest, and those that attain L_i and U_i. So the
-    arm of one that wants none is picked, whatever the bounds, if a wanting cluster sees no other on that side: if it ranks first or last
-    of all and the next one wants; as printed, where only neighbours are seen, if any next one wants.
-    The round has been judged, its picks are not pulled yet.
+    By `rule.settle_and_choose` a wanting cluster of one arm has this arm picked, its nearest, and
+    those that attain L_i and U_i. So the arm of one that wants none is picked, whatever the bounds,
+    if a wanting cluster sees no other on that side: if it ranks first or last of all and the next
+    one wants; as printed, where only neighbours are seen, if any next one wants. The round has been
+    judged, its picks are not pulled yet.
     """
     s, part, n, as_printed = run.ranking, run.part, run.clock[RANKED], run.rule.as_printed
-    ranks, wanted, unsure = 0, False, False  # open clusters so far; about the last: wants an arm, is pulled only if the next one does
+    # open clusters so far; about the last: wants an arm, is pulled only if the next one does
+    ranks, wanted, unsure = (
+        0,
+        False,
+        False,
+    )
     for i in range(part.open_sizes.size):
-        if part.open_sizes[i] > 1 or (as_printed and ranks > 0 and part.open_sizes[i] == 0 and ranks < n):
+        if part.open_sizes[i] > 1 or (
+            as_printed and ranks > 0 and part.open_sizes[i] == 0 and ranks < n
+        ):
             return False
         if part.open_sizes[i] == 1:
             wants = part.found[i] < part.required[i]
@@ -100,12 +124,29 @@ def all_in_step(run: Run) -> bool:
 @kernel
 def pull_all(run: Run, counts: NDArray[np.uint8], c: Constraints, state: State) -> State:
     """Pull all arms, until one might be settled."""
-    law, s, part, clock, history, skip_error = run.law, run.ranking, run.part, run.clock, run.history, run.setting.skip_error
-    n, R, pulls, jumps, rounds = clock[RANKED], clock[ROUND], clock[PULLS], clock[JUMPS], rounds_left(run)
+    law, s, part, clock, history, skip_error = (
+        run.law,
+        run.ranking,
+        run.part,
+        run.clock,
+        run.history,
+        run.setting.skip_error,
+    )
+    n, R, pulls, jumps, rounds = (
+        clock[RANKED],
+        clock[ROUND],
+        clock[PULLS],
+        clock[JUMPS],
+        rounds_left(run),
+    )
     unit = laws.unit(law)
     t = int(s.taken[0])
     repair(s.order, s.total, n, s.picks, s.lcb)  # by sums: means may hide differences
-    schedule = InStep(run.rule.scale, np.float64(R - t), _OF_MEANS * unit * max(abs(s.total[0]), abs(s.total[n - 1])) / t)
+    schedule = InStep(
+        run.rule.scale,
+        np.float64(R - t),
+        _OF_MEANS * unit * max(abs(s.total[0]), abs(s.total[n - 1])) / t,
+    )
     count, G = constrain(c, s.total, part.open_sizes, n)
     made = 0
     while made < rounds and not raised(history.stop):
@@ -116,19 +157,38 @@ def pull_all(run: Run, counts: NDArray[np.uint8], c: Constraints, state: State) 
         if G < W:
             sure = sure_rounds(W - G, laws.spread(law))
             budget = pair_budget(law, n, skip_error, jumps + 1)
-            reach = (W - G) * (W - G) / budget  # about the length that bound 2 certifies when means are close
+            # about the length that bound 2 certifies when means are close
+            reach = (W - G) * (W - G) / budget
             if laws.has_words(law) and max(sure, reach) < WORTH_A_JUMP:
                 walk = True
             elif 4.0 * reach > sure:
                 jumps += 1
-                sure = max(sure, longest_jump(law, schedule, c, count, s.order, s.arm_of, s.total, n, R + made, W, G, budget))
+                sure = max(
+                    sure,
+                    longest_jump(
+                        law,
+                        schedule,
+                        c,
+                        count,
+                        s.order,
+                        s.arm_of,
+                        s.total,
+                        n,
+                        R + made,
+                        W,
+                        G,
+                        budget,
+                    ),
+                )
             k = min(sure + 1, rounds - made)
         if walk:
             state = draw_words(law, s.order, s.arm_of, n, t + made, counts, state)
             W_end, k = schedules.threshold(schedule, np.float64(R + made + LANES)) / unit, 0
             most = min(LANES, rounds - made)
             while k < most and G <= W:
-                until = min(1 + first_suspect(counts, s.order, s.total, n, c, count, k, W, W_end), most)
+                until = min(
+                    1 + first_suspect(counts, s.order, s.total, n, c, count, k, W, W_end), most
+                )
                 until = min(until, next_asked(history) - R - made)
                 advance(s.order, s.total, n, counts, k, until, s.picks, s.lcb)
                 k = until
@@ -137,7 +197,9 @@ def pull_all(run: Run, counts: NDArray[np.uint8], c: Constraints, state: State) 
                 _see(history, s, n, R + made + k, t + made + k, pulls + (made + k) * n)
         else:
             for x in range(n):
-                s.total[x], state = laws.more_pulls(law, s.arm_of[s.order[x]], s.total[x], t + made, k, state)
+                s.total[x], state = laws.more_pulls(
+                    law, s.arm_of[s.order[x]], s.total[x], t + made, k, state
+                )
                 if not finite(s.total[x]):
                     report(run.fault, NOT_FINITE, s.arm_of[s.order[x]], t + made + k)
                     rounds = 0

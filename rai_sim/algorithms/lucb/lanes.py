@@ -1,15 +1,17 @@
 """LUCB's plain rounds for few arms and few open clusters, one arm a lane of a vector.
 
-Legend as in `rai_sim.algorithms.lucb.rule`. Rewards are 0 or 1 here and come from words. A stretch of rounds starts from the ranking, one
-lane a rank, and ends before a round that may settle an arm, that may not be pulled, or after some with the same picks, which corridors
-may take further. Within it, the arms of a cluster are a mask; the ranking is not kept up, as only its cuts matter:
+Legend as in `rai_sim.algorithms.lucb.rule`. Rewards are 0 or 1 here and come from words. A stretch
+of rounds starts from the ranking, one lane a rank, and ends before a round that may settle an arm,
+that may not be pulled, or after some with the same picks, which corridors may take further. Within
+it, the arms of a cluster are a mask; the ranking is not kept up, as only its cuts matter:
 
-Cuts. Between two open clusters lies a border, and every mean above it belongs to an arm of the clusters before it, every mean below
-to one of those after it. Only picks move; when one of them reaches a border, the arms next to it are compared and exchanged as ranks
-are, ties going to the smaller label, until each cluster holds the arms that the ranking would give it.
+Cuts. Between two open clusters lies a border, and every mean above it belongs to an arm of the
+clusters before it, every mean below to one of those after it. Only picks move; when one of them
+reaches a border, the arms next to it are compared and exchanged as ranks are, ties going to the
+smaller label, until each cluster holds the arms that the ranking would give it.
 
-Every number is computed by the operations of the definition, and among equals the first in the ranking is taken, so the rounds are those
-of `rai_sim.algorithms.lucb.rule`.
+Every number is computed by the operations of the definition, and among equals the first in the
+ranking is taken, so the rounds are those of `rai_sim.algorithms.lucb.rule`.
 """
 
 from __future__ import annotations
@@ -59,12 +61,14 @@ _HALF = np.uint64(64)
 
 
 class Lanes(NamedTuple):
-    """Memory of a block. A vector begins at a multiple of 64 bytes, so the arrays are a little longer."""
+    """Memory of a block. A vector begins at a multiple of 64 bytes, so the arrays are a little
+    longer."""
 
     values: NDArray[np.float64]  # by lane: n_a, sum of rewards, empirical mean, LCB, UCB
     words: NDArray[np.uint64]  # by lane: rewards to come, lowest first, and a 1 behind the last
     label: NDArray[np.int64]  # by lane
-    logs: NDArray[np.float64]  # by round: ln(pi^2 R^3 N / (3 delta)), 0 where not yet computed; a block has but one N / delta
+    # by round: ln(pi^2 R^3 N / (3 delta)), 0 where not yet computed; a block has but one N / delta
+    logs: NDArray[np.float64]
     # By open cluster, best first:
     members: NDArray[np.uint64]  # lanes
     wants: NDArray[np.bool_]
@@ -79,10 +83,18 @@ def new_lanes() -> Lanes:
     """Allocate."""
     C = _MOST_CLUSTERS
     return Lanes(
-        np.empty((_ROWS + 1) * ARMS), np.empty(2 * ARMS, np.uint64), np.empty(ARMS, np.int64), np.zeros(_KEPT),
-        np.empty(C, np.uint64), np.empty(C, np.bool_), np.empty(C), np.empty(C), np.empty(C, np.uint64), np.empty(C),
+        np.empty((_ROWS + 1) * ARMS),
+        np.empty(2 * ARMS, np.uint64),
+        np.empty(ARMS, np.int64),
+        np.zeros(_KEPT),
         np.empty(C, np.uint64),
-    )  # fmt: skip
+        np.empty(C, np.bool_),
+        np.empty(C),
+        np.empty(C),
+        np.empty(C, np.uint64),
+        np.empty(C),
+        np.empty(C, np.uint64),
+    )
 
 
 @inlined
@@ -125,7 +137,9 @@ def _outermost(k: Lanes, tied: np.uint64, at_mean: int, first: bool) -> np.uint6
     rest = tied & (tied - _1)
     while rest != _0:
         x = first_lane(rest)
-        if first == ranks_before(k.values[at_mean + x], k.label[x], k.values[at_mean + found], k.label[found]):
+        if first == ranks_before(
+            k.values[at_mean + x], k.label[x], k.values[at_mean + found], k.label[found]
+        ):
             found = x
         rest &= rest - _1
     return _1 << np.uint64(found)
@@ -133,7 +147,8 @@ def _outermost(k: Lanes, tied: np.uint64, at_mean: int, first: bool) -> np.uint6
 
 @kernel
 def _cut(k: Lanes, clusters: int, mean: np.uint64, at_mean: int) -> None:
-    """Exchange arms across borders until every cluster holds those of its ranks, and set the borders anew."""
+    """Exchange arms across borders until every cluster holds those of its ranks, and set the
+    borders anew."""
     moved = True
     while moved:
         moved = False
@@ -150,10 +165,15 @@ def _cut(k: Lanes, clusters: int, mean: np.uint64, at_mean: int) -> None:
 
 @inlined
 def _enter(k: Lanes, s: Ranking, part: Partition, n: int, first: int) -> int:
-    """Lay the ranking out in lanes, at index `first` of the values; return the number of open clusters."""
+    """Lay the ranking out in lanes, at index `first` of the values; return the number of open
+    clusters."""
     for x in range(ARMS):
         y = min(x, n - 1)  # lanes beyond the arms hold numbers too, never looked at
-        k.values[first + x], k.values[first + ARMS + x], k.values[first + 2 * ARMS + x] = s.taken[y], s.total[y], s.mean[y]
+        k.values[first + x], k.values[first + ARMS + x], k.values[first + 2 * ARMS + x] = (
+            s.taken[y],
+            s.total[y],
+            s.mean[y],
+        )
         k.label[x] = s.order[y]
     clusters, p1 = 0, _0
     for i in range(part.open_sizes.size):
@@ -170,11 +190,17 @@ def _enter(k: Lanes, s: Ranking, part: Partition, n: int, first: int) -> int:
 def _leave(k: Lanes, s: Ranking, n: int, first: int) -> None:
     """Copy the arms back, in the order of lanes; they are to be ranked again."""
     for x in range(n):
-        s.taken[x], s.total[x], s.mean[x] = k.values[first + x], k.values[first + ARMS + x], k.values[first + 2 * ARMS + x]
+        s.taken[x], s.total[x], s.mean[x] = (
+            k.values[first + x],
+            k.values[first + ARMS + x],
+            k.values[first + 2 * ARMS + x],
+        )
 
 
 @inlined
-def _refill(law: Any, s: Ranking, k: Lanes, empty: np.uint64, first: int, first_word: int, state: State) -> State:
+def _refill(
+    law: Any, s: Ranking, k: Lanes, empty: np.uint64, first: int, first_word: int, state: State
+) -> State:
     """Draw a word for each of some lanes; 63 of its bits are used."""
     while empty != _0:
         x = first_lane(empty)
@@ -190,15 +216,25 @@ def _no_rounds(run: Run, k: Lanes, same_limit: int, state: State) -> State:
 
 @for_words(_no_rounds)
 def advance(run: Run, k: Lanes, same_limit: int, state: State) -> State:
-    """Judge the rounds that follow and pull their picks; note how often these have been the same. The arms are to be ranked again.
+    """Judge the rounds that follow and pull their picks; note how often these have been the same.
+    The arms are to be ranked again.
 
-    It stops before a round that may settle an arm, that the cap or the recording does not pay for, and after `same_limit` rounds with the
-    same picks.
+    It stops before a round that may settle an arm, that the cap or the recording does not pay for,
+    and after `same_limit` rounds with the same picks.
     """
     law, s, part, clock, history = run.law, run.ranking, run.part, run.clock, run.history
-    n, R, pulls, most, scale = clock[RANKED], clock[ROUND], clock[PULLS], clock[MOST], run.rule.scale
+    n, R, pulls, most, scale = (
+        clock[RANKED],
+        clock[ROUND],
+        clock[PULLS],
+        clock[MOST],
+        run.rule.scale,
+    )
     base, words = _aligned(address_of(k.values)), _aligned(address_of(k.words))
-    first, first_word = int((base - address_of(k.values)) >> np.uint64(3)), int((words - address_of(k.words)) >> np.uint64(3))
+    first, first_word = (
+        int((base - address_of(k.values)) >> np.uint64(3)),
+        int((words - address_of(k.words)) >> np.uint64(3)),
+    )
     taken, total, mean = base + _TAKEN * VECTOR, base + _TOTAL * VECTOR, base + _MEAN * VECTOR
     low, high = base + _LCB * VECTOR, base + _UCB * VECTOR
     clusters = _enter(k, s, part, n, first)
@@ -212,7 +248,13 @@ def advance(run: Run, k: Lanes, same_limit: int, state: State) -> State:
     while stop > R and not raised(history.stop):
         if next_asked(history) <= R + 1:
             for x in range(n):
-                see_arm(history, s.arm_of[k.label[x]], k.values[at_mean + x], int(k.values[first + x]), pulls)
+                see_arm(
+                    history,
+                    s.arm_of[k.label[x]],
+                    k.values[at_mean + x],
+                    int(k.values[first + x]),
+                    pulls,
+                )
             keep_state(history, R + 1)
         log_term = _log_term(k, scale, R + 1)
         half_bounds(taken, mean, low, high, log_term)
@@ -235,7 +277,9 @@ def advance(run: Run, k: Lanes, same_limit: int, state: State) -> State:
         crossed, above = _0, _0
         for c in range(clusters - 1):
             above |= k.members[c]
-            crossed |= lanes_at_most(mean, picks & above, k.border[c]) | lanes_at_least(mean, picks & ~above, k.border[c])
+            crossed |= lanes_at_most(mean, picks & above, k.border[c]) | lanes_at_least(
+                mean, picks & ~above, k.border[c]
+            )
         if crossed != _0:
             _cut(k, clusters, mean, at_mean)
         if same >= same_limit:
@@ -246,13 +290,17 @@ def advance(run: Run, k: Lanes, same_limit: int, state: State) -> State:
 
 
 @inlined
-def _find_picks(k: Lanes, clusters: int, low: np.uint64, high: np.uint64, at_mean: int) -> np.uint64:
+def _find_picks(
+    k: Lanes, clusters: int, low: np.uint64, high: np.uint64, at_mean: int
+) -> np.uint64:
     """Return the lanes to pull, none if an arm may be settled.
 
-    That is `rule.find_opponents` and `rule.settle_and_choose`, minus the settling, with a vector for each of the latter's loops: `L` and
-    `before` are its L_i and who attains it, `U` and `beyond` U_i; `least_gap` is its nearest arm. An arm of a cluster that wants none may
-    be settled if UCB <= L and LCB >= U. Its exceptions, that the first and the last cluster have no strongest and weakest arm of their own,
-    are the tests for c; that its picks leave out settled arms does not matter, as there are none.
+    That is `rule.find_opponents` and `rule.settle_and_choose`, minus the settling, with a vector
+    for each of the latter's loops: `L` and `before` are its L_i and who attains it, `U` and
+    `beyond` U_i; `least_gap` is its nearest arm. An arm of a cluster that wants none may be settled
+    if UCB <= L and LCB >= U. Its exceptions, that the first and the last cluster have no strongest
+    and weakest arm of their own, are the tests for c; that its picks leave out settled arms does
+    not matter, as there are none.
     """
     U, beyond = -np.inf, _0
     for c in range(clusters - 1, -1, -1):

@@ -1,7 +1,8 @@
 """LUCB's loop over rounds: judge, close ranks, choose the stride that makes the next ones.
 
-Legend, after the paper: R round, n_a pulls of arm a, LCB and UCB = mean -+ radius, L_i the smallest LCB before cluster
-i, U_i the largest UCB after it. Ranks count from 0, the best empirical mean; everything is in law units (see `rai_sim.engine.law`).
+Legend, after the paper: R round, n_a pulls of arm a, LCB and UCB = mean -+ radius, L_i the smallest
+LCB before cluster i, U_i the largest UCB after it. Ranks count from 0, the best empirical mean;
+everything is in law units (see `rai_sim.engine.law`).
 """
 
 from __future__ import annotations
@@ -68,14 +69,16 @@ from rai_sim.engine.stop import raised
 from rai_sim.engine.streams import State, replication_stream, shuffle
 from rai_sim.engine.strides import allowed, holds
 
-#: Rounds that must have had the same picks before a longer stretch of them is worth looking for (measured).
+#: Rounds that must have had the same picks before a longer stretch of them is worth looking for
+#: (measured).
 _SAME_BEFORE_A_TRY = 5
 #: The same where rounds are cheap, in lanes.
 _SAME_IN_LANES = 30
 
 
 class Scratch(NamedTuple):
-    """What strides work in, beside a `Run`: they are not in it, as each of its arrays costs every function that is given it."""
+    """What strides work in, beside a `Run`: they are not in it, as each of its arrays costs every
+    function that is given it."""
 
     lanes: lanes.Lanes
     challenge: challenge.Challenge
@@ -87,16 +90,28 @@ def new_run(law: Any, rule: Rule, setting: Setting, block: Block) -> Run:
     """Allocate for a block of replications."""
     N, m = setting.cluster_of.size, setting.sizes.size
     return Run(
-        law=law, rule=rule, setting=setting, ranking=new_ranking(N, m), part=new_partition(setting),
-        views=new_view(N, setting.sizes) if holds(setting.strides, VIEW) else NoView(N), history=block.history,
-        fault=block.fault, clock=new_clock(), terms=new_terms(),
-    )  # fmt: skip
+        law=law,
+        rule=rule,
+        setting=setting,
+        ranking=new_ranking(N, m),
+        part=new_partition(setting),
+        views=new_view(N, setting.sizes) if holds(setting.strides, VIEW) else NoView(N),
+        history=block.history,
+        fault=block.fault,
+        clock=new_clock(),
+        terms=new_terms(),
+    )
 
 
 def new_scratch(setting: Setting) -> Scratch:
     """Allocate for a task."""
     N, m = setting.cluster_of.size, setting.sizes.size
-    return Scratch(lanes.new_lanes(), challenge.new_challenge(N, m), corridors.new_corridors(N), new_constraints(N, m))
+    return Scratch(
+        lanes.new_lanes(),
+        challenge.new_challenge(N, m),
+        corridors.new_corridors(N),
+        new_constraints(N, m),
+    )
 
 
 @driver
@@ -110,7 +125,9 @@ def run_block(run: Run, scratch: Scratch, first: int, block: Block) -> None:
             fault[1] = b
         if fault[0] != NONE:
             return
-        record_outcome(block, b, run.part, run.setting.cluster_of, finished, clock[ROUND], clock[PULLS])
+        record_outcome(
+            block, b, run.part, run.setting.cluster_of, finished, clock[ROUND], clock[PULLS]
+        )
 
 
 @kernel
@@ -133,7 +150,8 @@ def _run_one(run: Run, scratch: Scratch, made: NDArray[np.int64], state: State) 
         elif stride == CORRIDORS:
             state = corridors.advance(run, scratch.corridors, state)
         else:
-            state = pull_picks(run, state)  # of lanes and the last arm, too: they judge all rounds after this one
+            # of lanes and the last arm, too: they judge all rounds after this one
+            state = pull_picks(run, state)
             if stride != PLAIN and run.fault[0] == NONE:
                 mend(run.ranking, clock[RANKED])
                 clock[KNOWN] = -1
@@ -148,7 +166,8 @@ def _run_one(run: Run, scratch: Scratch, made: NDArray[np.int64], state: State) 
 
 @inlined
 def _start(run: Run, state: State) -> tuple[bool, State]:
-    """Draw the opening permutation, pull every arm once and rank the arms; False if the cap does not pay for that."""
+    """Draw the opening permutation, pull every arm once and rank the arms; False if the cap does
+    not pay for that."""
     s, n = run.ranking, run.ranking.order.size
     state = shuffle(s.arm_of, state)
     start_clock(run, open_partition(run.part, run.setting.sizes))
@@ -179,8 +198,16 @@ def _goes_on(run: Run) -> bool:
 
 @inlined
 def _judge_round(run: Run) -> tuple[int, bool]:
-    """Judge the next round, on a view if there is one; return how many arms are settled, and whether the view was chosen anew."""
-    s, part, view, clock, history, rule = run.ranking, run.part, run.views, run.clock, run.history, run.rule
+    """Judge the next round, on a view if there is one; return how many arms are settled, and
+    whether the view was chosen anew."""
+    s, part, view, clock, history, rule = (
+        run.ranking,
+        run.part,
+        run.views,
+        run.clock,
+        run.history,
+        run.rule,
+    )
     clock[ROUND] += 1
     R, n, cold, unit = clock[ROUND], clock[RANKED], clock[COLD], laws.unit(run.law)
     log_term = math.log(rule.scale * R * R * R)
@@ -222,7 +249,11 @@ def _choose_stride(run: Run, scratch: Scratch, settled: int, renewed: bool) -> i
     if clock[SUITED] == IN_STEP and settled == 0 and rounds_left(run) > 0:
         return IN_STEP
     _count_same(run, settled)
-    if clock[COLD] == 0 and clock[SAME] >= _SAME_BEFORE_A_TRY and allowed(run.setting.strides, CORRIDORS):
+    if (
+        clock[COLD] == 0
+        and clock[SAME] >= _SAME_BEFORE_A_TRY
+        and allowed(run.setting.strides, CORRIDORS)
+    ):
         clock[CERTIFIED] = corridors.open_corridors(run, scratch.corridors)
         if clock[CERTIFIED] > 1:
             run.terms[WORTH] = WORTH_A_JUMP

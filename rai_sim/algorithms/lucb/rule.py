@@ -1,11 +1,14 @@
-"""One round of LUCB on the ranking: judge the arms, choose those to pull, mend the ranking after the pulls.
+"""One round of LUCB on the ranking: judge the arms, choose those to pull, mend the ranking after
+the pulls.
 
-Legend, after the paper: R round, n_a pulls of arm a, LCB and UCB = mean -+ radius, radius = sqrt(ln(pi^2 R^3 N / (3 delta)) / (2 n_a)),
-L_i the smallest LCB before cluster i, U_i the largest UCB after it. Ranks count from 0, the best empirical mean; everything is in law
-units (see `rai_sim.engine.law`).
+Legend, after the paper: R round, n_a pulls of arm a, LCB and UCB = mean -+ radius, radius =
+sqrt(ln(pi^2 R^3 N / (3 delta)) / (2 n_a)), L_i the smallest LCB before cluster i, U_i the largest
+UCB after it. Ranks count from 0, the best empirical mean; everything is in law units (see
+`rai_sim.engine.law`).
 
-All that a round reads lies by rank, next to each other, and the functions are inlined: a round of ten arms takes less than a hundred
-nanoseconds, and handing a dozen arrays on to a function takes half of that.
+All that a round reads lies by rank, next to each other, and the functions are inlined: a round of
+ten arms takes less than a hundred nanoseconds, and handing a dozen arrays on to a function takes
+half of that.
 """
 
 from __future__ import annotations
@@ -21,14 +24,16 @@ from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.partition import Partition, settle_arm
 from rai_sim.engine.streams import new_generators
 
-#: The roles for which a cluster has arms pulled, rows of `Ranking.roles`: the arms that attain L_i and U_i, the arm nearest to being
-#: settled, and the cluster's own arms of least LCB and of greatest UCB.
+#: The roles for which a cluster has arms pulled, rows of `Ranking.roles`: the arms that attain L_i
+#: and U_i, the arm nearest to being settled, and the cluster's own arms of least LCB and of
+#: greatest UCB.
 LEAST, GREATEST, NEAREST, WEAKEST, STRONGEST = 0, 1, 2, 3, 4
 ROLES = 5
 
 
 class Ranking(NamedTuple):
-    """The active arms of a replication, O(N), by rank unless said otherwise; arms have the replication's own labels."""
+    """The active arms of a replication, O(N), by rank unless said otherwise; arms have the
+    replication's own labels."""
 
     order: NDArray[np.int64]  # label
     mean: NDArray[np.float64]  # empirical mean
@@ -37,9 +42,12 @@ class Ranking(NamedTuple):
     lcb: NDArray[np.float64]
     ucb: NDArray[np.float64]
     settled: NDArray[np.bool_]  # in the round just judged
-    chosen: NDArray[np.bool_]  # True while a round's choice is made, for arms already among the picks
-    picks: NDArray[np.int64]  # (N + 1,) ranks to pull, in no order; one place is for a pick that turns out to be known
-    roles: NDArray[np.int64]  # (5, m) rank of the arm in each role of each cluster; -1 where no arm is looked at
+    # True while a round's choice is made, for arms already among the picks
+    chosen: NDArray[np.bool_]
+    # (N + 1,) ranks to pull, in no order; one place is for a pick that turns out to be known
+    picks: NDArray[np.int64]
+    # (5, m) rank of the arm in each role of each cluster; -1 where no arm is looked at
+    roles: NDArray[np.int64]
     arm_of: NDArray[np.int64]  # by label: the caller's arm index
     generators: NDArray[np.uint64]  # of the replication's stream
 
@@ -47,15 +55,25 @@ class Ranking(NamedTuple):
 def new_ranking(N: int, m: int) -> Ranking:
     """Allocate."""
     return Ranking(
-        np.empty(N, np.int64), np.empty(N), np.empty(N), np.empty(N), np.empty(N), np.empty(N), np.zeros(N, np.bool_),
-        np.zeros(N, np.bool_), np.empty(N + 1, np.int64), np.empty((ROLES, m), np.int64), np.empty(N, np.int64),
+        np.empty(N, np.int64),
+        np.empty(N),
+        np.empty(N),
+        np.empty(N),
+        np.empty(N),
+        np.empty(N),
+        np.zeros(N, np.bool_),
+        np.zeros(N, np.bool_),
+        np.empty(N + 1, np.int64),
+        np.empty((ROLES, m), np.int64),
+        np.empty(N, np.int64),
         new_generators(),
-    )  # fmt: skip
+    )
 
 
 @inlined
 def compute_bounds(s: Ranking, n: int, log_term: float, unit: float) -> None:
-    """Compute every active arm's LCB and UCB, by the operations of the definition; log_term is ln(pi^2 R^3 N / (3 delta))."""
+    """Compute every active arm's LCB and UCB, by the operations of the definition; log_term is
+    ln(pi^2 R^3 N / (3 delta))."""
     if unit == 1.0:  # a division less an arm
         for x in range(n):
             radius = math.sqrt(log_term / (2.0 * s.taken[x]))
@@ -68,7 +86,8 @@ def compute_bounds(s: Ranking, n: int, log_term: float, unit: float) -> None:
 
 @inlined
 def find_opponents(s: Ranking, n: int, open_sizes: NDArray[np.int64], as_printed: bool) -> None:
-    """Find each cluster's weakest and strongest arms, and those that attain L_i and U_i; among equals the first in the ranking."""
+    """Find each cluster's weakest and strongest arms, and those that attain L_i and U_i; among
+    equals the first in the ranking."""
     m, p1 = open_sizes.size, np.uint64(0)
     for i in range(m):
         p0 = p1
@@ -109,13 +128,17 @@ def opposing_bounds(s: Ranking, i: int) -> tuple[float, float]:
 
 @inlined
 def gap_of(s: Ranking, x: int, L: float, U: float) -> float:
-    """Return the gap of the arm at rank x, given L_i and U_i of its cluster: it is settled where that is negative."""
+    """Return the gap of the arm at rank x, given L_i and U_i of its cluster: it is settled where
+    that is negative."""
     return max(s.ucb[x] - L, U - s.lcb[x])
 
 
 @inlined
-def find_unsettled(s: Ranking, p0: SupportsIndex, p1: SupportsIndex, L: float, U: float) -> tuple[int, int, int]:
-    """Return of the arms at ranks p0..p1-1 that are not settled the nearest, the weakest and the strongest, -1 if there is none."""
+def find_unsettled(
+    s: Ranking, p0: SupportsIndex, p1: SupportsIndex, L: float, U: float
+) -> tuple[int, int, int]:
+    """Return of the arms at ranks p0..p1-1 that are not settled the nearest, the weakest and the
+    strongest, -1 if there is none."""
     nearest, weakest, strongest, small_gap, low, high = -1, -1, -1, np.inf, np.inf, -np.inf
     for x in range(p0, p1):
         gap = gap_of(s, x, L, U)
@@ -130,12 +153,15 @@ def find_unsettled(s: Ranking, p0: SupportsIndex, p1: SupportsIndex, L: float, U
 
 
 @inlined
-def settle_and_choose(s: Ranking, part: Partition, n: int, R: int, as_printed: bool) -> tuple[int, int, int]:
-    """Judge all arms against the opening partition; return the arms settled, the outputs they supply and the picks.
+def settle_and_choose(
+    s: Ranking, part: Partition, n: int, R: int, as_printed: bool
+) -> tuple[int, int, int]:
+    """Judge all arms against the opening partition; return the arms settled, the outputs they
+    supply and the picks.
 
-    This is the rule's only statement; strides look for rounds in which it would do as it did, as their files derive from it.
-    An arm is settled if its gap max(UCB - L_i, U_i - LCB) is negative. Settled arms keep their ranks until `close_ranks`; none of them is a
-    pick.
+    This is the rule's only statement; strides look for rounds in which it would do as it did, as
+    their files derive from it. An arm is settled if its gap max(UCB - L_i, U_i - LCB) is negative.
+    Settled arms keep their ranks until `close_ranks`; none of them is a pick.
     """
     number, settled, supplied, p1 = 0, 0, 0, np.uint64(0)
     for i in range(part.open_sizes.size):
@@ -148,7 +174,9 @@ def settle_and_choose(s: Ranking, part: Partition, n: int, R: int, as_printed: b
             if gap < small_gap:
                 nearest, small_gap = np.int64(x), gap
         if small_gap < 0.0:
-            left, s.roles[WEAKEST, i], s.roles[STRONGEST, i] = find_unsettled(s, np.int64(p0), np.int64(p1), L, U)
+            left, s.roles[WEAKEST, i], s.roles[STRONGEST, i] = find_unsettled(
+                s, np.int64(p0), np.int64(p1), L, U
+            )
             nearest = np.int64(left)
             for x in range(p0, p1):
                 if gap_of(s, x, L, U) < 0.0:
@@ -169,7 +197,8 @@ def settle_and_choose(s: Ranking, part: Partition, n: int, R: int, as_printed: b
                     s.picks[number] = y
                     number += 1
     kept = 0
-    for j in range(number):  # a pick of one cluster may be an arm that another cluster settled, before or after
+    # a pick of one cluster may be an arm that another cluster settled, before or after
+    for j in range(number):
         y = s.picks[j]
         s.chosen[y] = False
         s.picks[kept] = y
@@ -184,10 +213,16 @@ def close_ranks(s: Ranking, n: int, picks: int) -> int:
     for x in range(n):
         if s.settled[x]:
             s.settled[x] = False
-            for j in range(picks):  # the ranks after x move up; after `kept` arms were kept, x would have got rank `kept`
+            # the ranks after x move up; after `kept` arms were kept, x would have got rank `kept`
+            for j in range(picks):
                 s.picks[j] -= s.picks[j] > kept
         else:
-            s.order[kept], s.mean[kept], s.total[kept], s.taken[kept] = s.order[x], s.mean[x], s.total[x], s.taken[x]
+            s.order[kept], s.mean[kept], s.total[kept], s.taken[kept] = (
+                s.order[x],
+                s.mean[x],
+                s.total[x],
+                s.taken[x],
+            )
             kept += 1
     return kept
 
@@ -201,7 +236,8 @@ def see_ranked(history: History, s: Ranking, n: int, pulls: int) -> None:
 
 @inlined
 def mend(s: Ranking, n: int) -> None:
-    """Sort the ranking again, by insertion, after a few arms have moved a little; ties go to the smaller label."""
+    """Sort the ranking again, by insertion, after a few arms have moved a little; ties go to the
+    smaller label."""
     for x in range(1, n):
         key = s.mean[x]
         if s.mean[x - 1] > key or (s.mean[x - 1] == key and s.order[x - 1] < s.order[x]):
@@ -209,6 +245,11 @@ def mend(s: Ranking, n: int) -> None:
         label, total, taken = s.order[x], s.total[x], s.taken[x]
         y = x
         while y > 0 and (key > s.mean[y - 1] or (key == s.mean[y - 1] and label < s.order[y - 1])):
-            s.mean[y], s.order[y], s.total[y], s.taken[y] = s.mean[y - 1], s.order[y - 1], s.total[y - 1], s.taken[y - 1]
+            s.mean[y], s.order[y], s.total[y], s.taken[y] = (
+                s.mean[y - 1],
+                s.order[y - 1],
+                s.total[y - 1],
+                s.taken[y - 1],
+            )
             y -= 1
         s.mean[y], s.order[y], s.total[y], s.taken[y] = key, label, total, taken

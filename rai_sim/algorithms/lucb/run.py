@@ -1,6 +1,8 @@
-"""A replication of LUCB that is being run: what it is given, and the numbers that change from round to round.
+"""A replication of LUCB that is being run: what it is given, and the numbers that change from round
+to round.
 
-Strides are given a `Run`, room of their own and the random state, and say what they did in `Run.clock`.
+Strides are given a `Run`, room of their own and the random state, and say what they did in
+`Run.clock`.
 """
 
 from __future__ import annotations
@@ -18,18 +20,21 @@ from rai_sim.engine.history import History
 from rai_sim.engine.jit import inlined
 from rai_sim.engine.partition import Partition
 
-#: Cells of `Run.clock`: the last round that was judged, or whose pulls are made; the pulls made so far, of all arms; the most there may
-#: be; the outputs that are missing; the active arms in the ranking, and those outside of it, where the ranking is a view; the ranks
-#: among `Ranking.picks`.
+#: Cells of `Run.clock`: the last round that was judged, or whose pulls are made; the pulls made so
+#: far, of all arms; the most there may be; the outputs that are missing; the active arms in the
+#: ranking, and those outside of it, where the ranking is a view; the ranks among `Ranking.picks`.
 ROUND, PULLS, MOST, MISSING, RANKED, COLD, PICKS = 0, 1, 2, 3, 4, 5, 6
-#: The jumps that were certified up to an error; the stride that suits the open clusters; for how many rounds the picks were the same, a
-#: number made of them, -1 if the next picks count as the same, and for how many rounds the corridors that are open certify the picks.
+#: The jumps that were certified up to an error; the stride that suits the open clusters; for how
+#: many rounds the picks were the same, a number made of them, -1 if the next picks count as the
+#: same, and for how many rounds the corridors that are open certify the picks.
 JUMPS, SUITED, SAME, KNOWN, CERTIFIED = 7, 8, 9, 10, 11
 _CELLS = 12
-#: Cells of `Run.terms`: ln(pi^2 R^3 N / (3 delta)) of the last round judged, and the rounds that corridors must promise to be tried next.
+#: Cells of `Run.terms`: ln(pi^2 R^3 N / (3 delta)) of the last round judged, and the rounds that
+#: corridors must promise to be tried next.
 LOG_TERM, WORTH = 0, 1
 _TERMS = 2
-#: Certified stretches shorter than this are better walked by words, for laws that have them (measured).
+#: Certified stretches shorter than this are better walked by words, for laws that have them
+#: (measured).
 WORTH_A_JUMP = 150.0
 
 
@@ -78,9 +83,13 @@ def start_clock(run: Run, missing: int) -> None:
 
 @inlined
 def rounds_left(run: Run) -> int:
-    """Return for how many rounds like this one, from this one on, the cap and the recording suffice."""
+    """Return for how many rounds like this one, from this one on, the cap and the recording
+    suffice."""
     s, clock = run.ranking, run.clock
-    rounds, available = (clock[MOST] - clock[PULLS]) // clock[PICKS], np.float64(laws.pulls_available(run.law))
+    rounds, available = (
+        (clock[MOST] - clock[PULLS]) // clock[PICKS],
+        np.float64(laws.pulls_available(run.law)),
+    )
     for j in range(clock[PICKS]):
         room = available - s.taken[s.picks[j]]
         if room < rounds:  # counts near 2^62 must not become doubles, which might round them up

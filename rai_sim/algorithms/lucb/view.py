@@ -1,20 +1,25 @@
-"""LUCB with many arms: rounds judged on a view, the few active arms on which their outcome hangs, and how those are chosen.
+"""LUCB with many arms: rounds judged on a view, the few active arms on which their outcome hangs,
+and how those are chosen.
 
-When a view decides a round is shown in `rai_sim.algorithms.lucb.view_guards`, whose legend and numbered statements are used here.
+When a view decides a round is shown in `rai_sim.algorithms.lucb.view_guards`, whose legend and
+numbered statements are used here.
 
-Levels. S_0 are all active arms, S_1 contains S_2 .., the last is the view. S_j is chosen from S_(j-1): from each cluster the arms most
-extreme in each of six ways, or those that a sample suggests are about as many. What is left out becomes cold with guards of its level,
-made from sums the arms keep while they are cold. A guard that fails has the view chosen anew from the level above it, then, if guards still
-fail, that level from the one above, and so on. Which arms are chosen is a matter of speed alone; guards decide. Each level is a few times
-as large as the next and lasts as many times longer, so a round costs O(log N) on average. If guards fail even though all levels were chosen
-in this very round, as when more arms are settled at once than a view holds, the round is judged on all active arms.
+Levels. S_0 are all active arms, S_1 contains S_2 .., the last is the view. S_j is chosen from
+S_(j-1): from each cluster the arms most extreme in each of six ways, or those that a sample
+suggests are about as many. What is left out becomes cold with guards of its level, made from sums
+the arms keep while they are cold. A guard that fails has the view chosen anew from the level above
+it, then, if guards still fail, that level from the one above, and so on. Which arms are chosen is a
+matter of speed alone; guards decide. Each level is a few times as large as the next and lasts as
+many times longer, so a round costs O(log N) on average. If guards fail even though all levels were
+chosen in this very round, as when more arms are settled at once than a view holds, the round is
+judged on all active arms.
 
-Choosing S_j needs the cut of S_(j-1) into clusters: in all levels a cluster has as many places as it had when the level was chosen, less
-those settled, and arms change places within a level only (else 1 fails). So it is mended by exchanging the arms that stand on the wrong
-side of a border. Arms that moved since S_(j-1) was chosen may go cold now without having been judged where they are; so statement 1 is
-checked for all of S_(j-1) and the cold arms outside of it.
+Choosing S_j needs the cut of S_(j-1) into clusters: in all levels a cluster has as many places as
+it had when the level was chosen, less those settled, and arms change places within a level only
+(else 1 fails). So it is mended by exchanging the arms that stand on the wrong side of a border.
+Arms that moved since S_(j-1) was chosen may go cold now without having been judged where they are;
+so statement 1 is checked for all of S_(j-1) and the cold arms outside of it.
 """
-
 
 from __future__ import annotations
 
@@ -55,26 +60,30 @@ from rai_sim.engine.jit import for_type, inlined, kernel
 from rai_sim.engine.partition import Partition
 from rai_sim.engine.ranking import merge_sort, repair
 
-#: Arms that a view keeps of each cluster: for the least LCB or greatest UCB; for small gaps, if wanted or not; next to a border (measured).
+#: Arms that a view keeps of each cluster: for the least LCB or greatest UCB; for small gaps, if
+#: wanted or not; next to a border (measured).
 _ROLE, _GAP, _QUIET, _BORDER = 40, 6, 2, 3
-#: Arms from which it is guessed how extreme the most extreme ones are, and how many of those must be such.
+#: Arms from which it is guessed how extreme the most extreme ones are, and how many of those must
+#: be such.
 _SAMPLE, _OF_SAMPLE = 48, 3
 #: How many times as many the level above has (measured).
 _RATIO = 8
-#: Arms of a cluster that a view is reckoned to keep, and how many times as many active arms make a view pay (measured).
+#: Arms of a cluster that a view is reckoned to keep, and how many times as many active arms make a
+#: view pay (measured).
 _RECKONED, _WORTHWHILE = 20, 2
 #: Arms that are exchanged across borders one by one before a level is sorted.
 _EXCHANGES = 8
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Choosing a level from the one above
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @kernel
 def _survey(v: View, s: Ranking, level: int, c: float) -> bool:
-    """Describe a level's clusters, and copy means and q in the list's order into the ranking's room; drop arms that are gone.
+    """Describe a level's clusters, and copy means and q in the list's order into the ranking's
+    room; drop arms that are gone.
 
     Returns whether the list is grouped by clusters; if not, only the sizes are right.
     """
@@ -123,7 +132,8 @@ def _group(v: View, s: Ranking, level: int) -> None:
 
 @kernel
 def _find_misplaced(v: View) -> tuple[int, int]:
-    """Return neighbouring clusters between which the worst before the border and the best behind it must be exchanged; or -1, -1."""
+    """Return neighbouring clusters between which the worst before the border and the best behind it
+    must be exchanged; or -1, -1."""
     before = -1
     for i in range(v.first.size):
         if v.size[i] > 0:
@@ -160,7 +170,8 @@ def _mend_cut(v: View, s: Ranking, level: int, c: float) -> None:
 
 @kernel
 def _placed_among_cold(v: View, level: int) -> bool:
-    """Whether a level's clusters are on the right sides of the arms left out by it and the levels above."""
+    """Whether a level's clusters are on the right sides of the arms left out by it and the levels
+    above."""
     for above in range(1, level + 1):
         before, cold_before = -1, -1  # the worst arm of the clusters so far
         for i in range(v.first.size):
@@ -216,13 +227,17 @@ def _set_shares(v: View, part: Partition, factor: int) -> None:
 
 @inlined
 def _worse(way: int, key: float, a: int, other_key: float, b: int) -> bool:
-    """Whether arm a is less extreme than arm b; of equals the later label, but the earlier one for the worst rank."""
+    """Whether arm a is less extreme than arm b; of equals the later label, but the earlier one for
+    the worst rank."""
     return key < other_key or (key == other_key and (a < b if way == WORST else a > b))
 
 
 @kernel
-def _select(keys: NDArray[np.float64], labels: NDArray[np.int64], way: int, start: int, stop: int, last: int) -> None:
-    """Move the most extreme of the arms at start..stop-1 to start..last, the least extreme of those to `last`."""
+def _select(
+    keys: NDArray[np.float64], labels: NDArray[np.int64], way: int, start: int, stop: int, last: int
+) -> None:
+    """Move the most extreme of the arms at start..stop-1 to start..last, the least extreme of those
+    to `last`."""
     low, high = start, stop - 1
     while low < high:
         middle = (low + high) >> 1
@@ -248,7 +263,8 @@ def _select(keys: NDArray[np.float64], labels: NDArray[np.int64], way: int, star
 
 @inlined
 def _offer(v: View, way: int, i: int, key: float, a: int, least: float) -> float:
-    """Note arm a if it may be among the most extreme; return the key that an arm must have for that, `least` so far."""
+    """Note arm a if it may be among the most extreme; return the key that an arm must have for
+    that, `least` so far."""
     row = way * v.first.size + i
     keep, kept, place = v.keep[row], v.kept[row], v.place[row]
     if key == least and not _worse(way, key, v.chosen[way, place + keep - 1], key, a):
@@ -275,10 +291,14 @@ def _key(way: int, mean: float, radius: float) -> float:
 
 
 @kernel
-def _guess_threshold(v: View, s: Ranking, level: int, way: int, i: int, start: int, c: float) -> tuple[float, int]:
-    """Return the key and the label from which on arms of cluster i are chosen; NaN if they must be sorted out one by one.
+def _guess_threshold(
+    v: View, s: Ranking, level: int, way: int, i: int, start: int, c: float
+) -> tuple[float, int]:
+    """Return the key and the label from which on arms of cluster i are chosen; NaN if they must be
+    sorted out one by one.
 
-    Which arms are chosen is a matter of speed, so a guess will do: from a sample of the cluster, whose arms begin at `start`.
+    Which arms are chosen is a matter of speed, so a guess will do: from a sample of the cluster,
+    whose arms begin at `start`.
     """
     row = way * v.first.size + i
     keep, size, place = v.keep[row], v.size[i], v.place[row]
@@ -299,10 +319,20 @@ def _guess_threshold(v: View, s: Ranking, level: int, way: int, i: int, start: i
 
 @kernel
 def _mark(
-    lists: NDArray[np.int64], level: int, mean: NDArray[np.float64], q: NDArray[np.float64], hot: NDArray[np.bool_], start: int, stop: int,
-    sign: float, c: float, key: float, label: int,
-) -> None:  # fmt: skip
-    """Mark the arms at start..stop-1 whose key is beyond a threshold. A loop by itself is faster than one that does more."""
+    lists: NDArray[np.int64],
+    level: int,
+    mean: NDArray[np.float64],
+    q: NDArray[np.float64],
+    hot: NDArray[np.bool_],
+    start: int,
+    stop: int,
+    sign: float,
+    c: float,
+    key: float,
+    label: int,
+) -> None:
+    """Mark the arms at start..stop-1 whose key is beyond a threshold. A loop by itself is faster
+    than one that does more."""
     for j in range(np.uint64(start), np.uint64(stop)):
         of_arm = sign * mean[j] + c * q[j]
         if of_arm >= key and (of_arm > key or lists[level, j] <= label):
@@ -323,11 +353,15 @@ def _choose(v: View, s: Ranking, part: Partition, level: int, c: float) -> None:
         key, label = _guess_threshold(v, s, level, LOW, i, start, c)
         if not math.isnan(key):
             low = np.inf
-            _mark(v.lists, level, s.total, s.ucb, v.hot, start, start + v.size[i], -1.0, c, key, label)
+            _mark(
+                v.lists, level, s.total, s.ucb, v.hot, start, start + v.size[i], -1.0, c, key, label
+            )
         key, label = _guess_threshold(v, s, level, HIGH, i, start, c)
         if not math.isnan(key):
             high = np.inf
-            _mark(v.lists, level, s.total, s.ucb, v.hot, start, start + v.size[i], 1.0, c, key, label)
+            _mark(
+                v.lists, level, s.total, s.ucb, v.hot, start, start + v.size[i], 1.0, c, key, label
+            )
         for j in range(np.uint64(start), np.uint64(start + v.size[i])):
             mean, radius = s.total[j], c * s.ucb[j]
             lcb, ucb = mean - radius, mean + radius
@@ -356,13 +390,16 @@ def _choose(v: View, s: Ranking, part: Partition, level: int, c: float) -> None:
 
 @kernel
 def _leave_out(v: View, s: Ranking, level: int, c_now: float, c_then: float) -> None:
-    """Make S_level of the arms that were marked, and guards of the others; c_now and c_then are for this round and the last one."""
+    """Make S_level of the arms that were marked, and guards of the others; c_now and c_then are for
+    this round and the last one."""
     m, count, j = v.first.size, 0, 0
     no_guards(v, level)
     less, more = c_now * (1.0 - CAUTION), c_then * (1.0 + CAUTION)
     for i in range(m):
         row = level * GUARDS * m + i
-        low = high = by_L = by_U = -np.inf  # the guards' `other`, below which an arm changes nothing
+        low = high = by_L = (
+            by_U
+        ) = -np.inf  # the guards' `other`, below which an arm changes nothing
         first, last, best, worst, cold = -1, -1, -np.inf, np.inf, 0
         L, U, start = v.L[i], v.U[i], j
         for j in range(np.uint64(start), np.uint64(start + v.size[i])):
@@ -389,13 +426,20 @@ def _leave_out(v: View, s: Ranking, level: int, c_now: float, c_then: float) -> 
             elif lcb > by_U:
                 by_U = fold_in(v, row + BY_U * m, lcb, v.taken[a], mean, a, -np.inf)
         j = start + v.size[i]
-        v.cold[level, i], v.edge[2 * (level * m + i)], v.edge[2 * (level * m + i) + 1] = cold, first, last
+        v.cold[level, i], v.edge[2 * (level * m + i)], v.edge[2 * (level * m + i) + 1] = (
+            cold,
+            first,
+            last,
+        )
         v.ends[level, i] = count
 
 
 @kernel
-def _build(v: View, s: Ranking, part: Partition, level: int, R: int, scale: float, as_printed: bool) -> bool:
-    """Choose S_level from the level above; False if that one does not hold the right arms any more."""
+def _build(
+    v: View, s: Ranking, part: Partition, level: int, R: int, scale: float, as_printed: bool
+) -> bool:
+    """Choose S_level from the level above; False if that one does not hold the right arms any
+    more."""
     c = math.sqrt(math.log(scale * R * R * R))
     _mend_cut(v, s, level - 1, c)
     if not _placed_among_cold(v, level - 1):
@@ -424,13 +468,14 @@ def _set_depth(v: View) -> None:
     v.state[DEPTH] = depth
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # A new view
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 class NoView(NamedTuple):
-    """In place of a `View` where one would be about as large as the ranking: nothing below is compiled then."""
+    """In place of a `View` where one would be about as large as the ranking: nothing below is
+    compiled then."""
 
     limit: int
 
@@ -490,7 +535,8 @@ def _none_cold(v: NoView, history: History, s: Ranking, pulls: int) -> None:
 
 @for_type(View, _none_cold)
 def see_cold(v: View, history: History, s: Ranking, pulls: int) -> None:
-    """Note the active arms' states as the view has them, for a trace: those of cold arms are right, the ranking has the others."""
+    """Note the active arms' states as the view has them, for a trace: those of cold arms are right,
+    the ranking has the others."""
     for a in range(v.gone.size):
         if not v.gone[a]:
             see_arm(history, s.arm_of[a], v.mean[a], int(v.taken[a]), pulls)
@@ -527,7 +573,8 @@ def _load(v: View, s: Ranking, part: Partition, level: int) -> int:
 
 @kernel
 def _level_to_build(v: View, s: Ranking, part: Partition, n: int, R: int, as_printed: bool) -> int:
-    """Return the first level to choose anew now that guards have failed; 0 if only all arms will do."""
+    """Return the first level to choose anew now that guards have failed; 0 if only all arms will
+    do."""
     depth = v.state[DEPTH]
     if depth == 0:  # all arms are in the ranking
         return 1
@@ -560,16 +607,31 @@ def view_decides(v: View, s: Ranking, part: Partition, n: int, R: int, as_printe
 
 
 def _all_in_view(
-    v: NoView, s: Ranking, part: Partition, n: int, R: int, scale: float, unit: float, as_printed: bool
-) -> tuple[int, int]:  # fmt: skip
+    v: NoView,
+    s: Ranking,
+    part: Partition,
+    n: int,
+    R: int,
+    scale: float,
+    unit: float,
+    as_printed: bool,
+) -> tuple[int, int]:
     return n, 0
 
 
 @for_type(View, _all_in_view)
 def renew_view(
-    v: View, s: Ranking, part: Partition, n: int, R: int, scale: float, unit: float, as_printed: bool
-) -> tuple[int, int]:  # fmt: skip
-    """Choose another view for round R, in which guards have failed; return the arms in it and the cold ones.
+    v: View,
+    s: Ranking,
+    part: Partition,
+    n: int,
+    R: int,
+    scale: float,
+    unit: float,
+    as_printed: bool,
+) -> tuple[int, int]:
+    """Choose another view for round R, in which guards have failed; return the arms in it and the
+    cold ones.
 
     Called again in the same round it chooses more levels anew, and in the end takes all arms.
     """

@@ -1,29 +1,35 @@
-"""The guards of LUCB's view: whether a round that was judged on a few of many active arms is the round that all would give.
+"""The guards of LUCB's view: whether a round that was judged on a few of many active arms is the
+round that all would give.
 
-Legend as in `rai_sim.algorithms.lucb.rule`; c = sqrt(ln(pi^2 R^3 N / (3 delta))), q = 1 / (sqrt(2 n_a) unit), so that radius = c q up to
-rounding. The *view* is the ranking that `rule` works on. The other active arms are *cold*: none of them is pulled, so their n_a
-and means stay, and as R grows their LCBs fall and their UCBs grow. `part.open_sizes` counts the arms of the view.
+Legend as in `rai_sim.algorithms.lucb.rule`; c = sqrt(ln(pi^2 R^3 N / (3 delta))), q = 1 / (sqrt(2
+n_a) unit), so that radius = c q up to rounding. The *view* is the ranking that `rule` works on. The
+other active arms are *cold*: none of them is pulled, so their n_a and means stay, and as R grows
+their LCBs fall and their UCBs grow. `part.open_sizes` counts the arms of the view.
 
 When a round on the view is the round. `view_holds` demands of each cluster i that has cold arms:
 
-1. Every arm of the view in a cluster before i ranks before all cold arms of i, every one in a cluster after i behind them. Arms of the
-   view are in order, and cold arms of different clusters were when they went cold. So the partition is that of all active arms.
-2. The view has arms of i, so that no cluster seems empty that is not. If clusters follow i, the view's first arm of least LCB has a lower
-   LCB than every cold arm of i, or the same and a better rank; likewise for the greatest UCB if clusters precede i. So L and U of all
-   clusters are those of all active arms, attained by the same arms (ties go to the better rank).
-3. No cold arm of i has a negative gap, so nobody else is settled: a gap is at least either of its terms UCB - L and U - LCB, and each cold
-   arm is held to one of them.
-4. If i wants arms, the view's nearest unsettled arm has a smaller gap than every cold arm, or the same and a better rank; and 2 holds for
-   the weakest and strongest unsettled arms as well.
+1. Every arm of the view in a cluster before i ranks before all cold arms of i, every one in a
+   cluster after i behind them. Arms of the view are in order, and cold arms of different clusters
+   were when they went cold. So the partition is that of all active arms.
+2. The view has arms of i, so that no cluster seems empty that is not. If clusters follow i, the
+   view's first arm of least LCB has a lower LCB than every cold arm of i, or the same and a better
+   rank; likewise for the greatest UCB if clusters precede i. So L and U of all clusters are those
+   of all active arms, attained by the same arms (ties go to the better rank).
+3. No cold arm of i has a negative gap, so nobody else is settled: a gap is at least either of its
+   terms UCB - L and U - LCB, and each cold arm is held to one of them.
+4. If i wants arms, the view's nearest unsettled arm has a smaller gap than every cold arm, or the
+   same and a better rank; and 2 holds for the weakest and strongest unsettled arms as well.
 
-Bounds of cold arms. 2 asks for the least LCB and the greatest UCB up to round `until`, 3 and 4 for the least UCB and the greatest LCB from
-the round of building on: so they are taken at that end, as mean -+ c q with c q a little larger or smaller (`CAUTION`) than rounding can
-make the radius; for the subtraction and those of the gaps rounding is monotone. Comparisons with them are strict.
+Bounds of cold arms. 2 asks for the least LCB and the greatest UCB up to round `until`, 3 and 4 for
+the least UCB and the greatest LCB from the round of building on: so they are taken at that end, as
+mean -+ c q with c q a little larger or smaller (`CAUTION`) than rounding can make the radius; for
+the subtraction and those of the gaps rounding is monotone. Comparisons with them are strict.
 
-Ties. Thousands of arms can have the same n_a and mean, as after the first pulls, and then have the same bounds in every round, to the last
-bit. So a guard keeps, for the cold arm most extreme, its n_a and mean, the least label of the arms that share them, and the `other`
-bound that holds for the arms which do not. An arm of the view is ahead if it is beyond the guard's bound, or if it has that n_a and mean,
-a smaller label, and is beyond the other one.
+Ties. Thousands of arms can have the same n_a and mean, as after the first pulls, and then have the
+same bounds in every round, to the last bit. So a guard keeps, for the cold arm most extreme, its
+n_a and mean, the least label of the arms that share them, and the `other` bound that holds for the
+arms which do not. An arm of the view is ahead if it is beyond the guard's bound, or if it has that
+n_a and mean, a smaller label, and is beyond the other one.
 """
 
 from __future__ import annotations
@@ -33,29 +39,41 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.algorithms.lucb.rule import STRONGEST, WEAKEST, Ranking, find_unsettled, gap_of, opposing_bounds
+from rai_sim.algorithms.lucb.rule import (
+    STRONGEST,
+    WEAKEST,
+    Ranking,
+    find_unsettled,
+    gap_of,
+    opposing_bounds,
+)
 from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.partition import Partition
 from rai_sim.engine.ranking import ranks_before
 
-#: A bound is taken wider by this much of the radius; far more than rounding, far less than radii differ.
+#: A bound is taken wider by this much of the radius; far more than rounding, far less than radii
+#: differ.
 CAUTION = 1e-12
 #: Levels, S_0 and the view among them, at most; row 0 of the guards combines all levels.
 LEVELS = 12
-#: Ways to be extreme: of least LCB, greatest UCB, least UCB, greatest LCB, best rank, worst rank. The first four have guards.
+#: Ways to be extreme: of least LCB, greatest UCB, least UCB, greatest LCB, best rank, worst rank.
+#: The first four have guards.
 LOW, HIGH, BY_L, BY_U, BEST, WORST = 0, 1, 2, 3, 4, 5
 GUARDS, WAYS = 4, 6
-#: Cells of `View.state`: the active arms up to which there is no view, the number of levels below S_0, the round in which guards failed
-#: last, the first level then chosen anew; and, for tests, how often a round was judged on all active arms, and each level was chosen.
+#: Cells of `View.state`: the active arms up to which there is no view, the number of levels below
+#: S_0, the round in which guards failed last, the first level then chosen anew; and, for tests, how
+#: often a round was judged on all active arms, and each level was chosen.
 LIMIT, DEPTH, ROUND, TOP, FULL_ROUNDS, CHOSEN = 0, 1, 2, 3, 4, 5
 _CELLS = CHOSEN + LEVELS
 
 
 class View(NamedTuple):
-    """Memory of a block, O(N). Rows of guards and borders: (level * ways + way) * m + cluster; keys are larger for arms more extreme."""
+    """Memory of a block, O(N). Rows of guards and borders: (level * ways + way) * m + cluster; keys
+    are larger for arms more extreme."""
 
     state: NDArray[np.int64]
-    taken: NDArray[np.float64]  # by label, as all up to `gone`; of arms in the view they are out of date
+    # by label, as all up to `gone`; of arms in the view they are out of date
+    taken: NDArray[np.float64]
     total: NDArray[np.float64]
     mean: NDArray[np.float64]
     q: NDArray[np.float64]
@@ -73,7 +91,8 @@ class View(NamedTuple):
     label: NDArray[np.int64]  # the least label of those like it, -1 if there is no arm
     other: NDArray[np.float64]  # bound of all unlike it
     edge: NDArray[np.int64]  # (2 levels m,) labels of the cold arms of best and of worst rank
-    first: NDArray[np.int64]  # (m,) of a level to choose from: label of its arm of best rank, -1 if there is none
+    # (m,) of a level to choose from: label of its arm of best rank, -1 if there is none
+    first: NDArray[np.int64]
     last: NDArray[np.int64]  # (m,) of worst rank
     size: NDArray[np.int64]  # (m,) arms
     L: NDArray[np.float64]  # (m,) its L_i and U_i, up to rounding
@@ -93,31 +112,63 @@ def allocate_view(N: int, m: int, limit: int) -> View:
     state[LIMIT] = limit
     rows, room = LEVELS * GUARDS * m, N
     return View(
-        state, np.empty(N), np.empty(N), np.empty(N), np.empty(N), np.empty(N, np.int64), np.zeros(N, np.bool_), np.empty(N, np.bool_),
-        np.empty((LEVELS, N), np.int64), np.zeros((LEVELS, m), np.int64), np.zeros(LEVELS, np.int64), np.zeros(LEVELS, np.int64),
-        np.zeros((LEVELS, m), np.int64), np.empty(rows), np.empty(rows), np.empty(rows), np.empty(rows, np.int64), np.empty(rows),
-        np.empty(2 * LEVELS * m, np.int64), np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m), np.empty(m),
-        np.empty(m), np.empty(m), np.empty(WAYS * m, np.int64), np.empty(WAYS * m, np.int64), np.empty(WAYS * m, np.int64),
-        np.empty((WAYS, room), np.int64), np.empty((WAYS, room)),
-    )  # fmt: skip
+        state,
+        np.empty(N),
+        np.empty(N),
+        np.empty(N),
+        np.empty(N),
+        np.empty(N, np.int64),
+        np.zeros(N, np.bool_),
+        np.empty(N, np.bool_),
+        np.empty((LEVELS, N), np.int64),
+        np.zeros((LEVELS, m), np.int64),
+        np.zeros(LEVELS, np.int64),
+        np.zeros(LEVELS, np.int64),
+        np.zeros((LEVELS, m), np.int64),
+        np.empty(rows),
+        np.empty(rows),
+        np.empty(rows),
+        np.empty(rows, np.int64),
+        np.empty(rows),
+        np.empty(2 * LEVELS * m, np.int64),
+        np.empty(m, np.int64),
+        np.empty(m, np.int64),
+        np.empty(m, np.int64),
+        np.empty(m),
+        np.empty(m),
+        np.empty(m),
+        np.empty(m),
+        np.empty(WAYS * m, np.int64),
+        np.empty(WAYS * m, np.int64),
+        np.empty(WAYS * m, np.int64),
+        np.empty((WAYS, room), np.int64),
+        np.empty((WAYS, room)),
+    )
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Does the view decide the round?
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @inlined
 def _ahead(v: View, row: int, key: float, s: Ranking, x: int) -> bool:
-    """Whether the arm at rank x of the view is more extreme, with this key, than all cold arms of a guard; of equals the better ranks."""
+    """Whether the arm at rank x of the view is more extreme, with this key, than all cold arms of a
+    guard; of equals the better ranks."""
     return key > v.key[row] or (
-        key > v.other[row] and s.taken[x] == v.n_a[row] and s.mean[x] == v.of_mean[row] and s.order[x] < v.label[row]
+        key > v.other[row]
+        and s.taken[x] == v.n_a[row]
+        and s.mean[x] == v.of_mean[row]
+        and s.order[x] < v.label[row]
     )
 
 
 @inlined
-def view_holds(v: View, s: Ranking, part: Partition, n: int, R: int, level: int, as_printed: bool) -> bool:
-    """Whether the round's outcome is that of all active arms; by the guards of one level, or of all for level 0."""
+def view_holds(
+    v: View, s: Ranking, part: Partition, n: int, R: int, level: int, as_printed: bool
+) -> bool:
+    """Whether the round's outcome is that of all active arms; by the guards of one level, or of all
+    for level 0."""
     if v.until[level] < R:
         return False
     m, p1 = part.open_sizes.size, 0
@@ -145,12 +196,24 @@ def view_holds(v: View, s: Ranking, part: Partition, n: int, R: int, level: int,
 
 
 @inlined
-def _gaps_hold(v: View, s: Ranking, part: Partition, i: int, p0: int, p1: int, n: int, row: int, as_printed: bool) -> bool:
+def _gaps_hold(
+    v: View,
+    s: Ranking,
+    part: Partition,
+    i: int,
+    p0: int,
+    p1: int,
+    n: int,
+    row: int,
+    as_printed: bool,
+) -> bool:
     """Whether no cold arm of cluster i is settled, and none is picked; statements 3 and 4."""
     m = part.open_sizes.size
     L, U = opposing_bounds(s, i)
     by_L, by_U = row + BY_L * m, row + BY_U * m
-    if (v.label[by_L] >= 0 and not -v.key[by_L] - L > 0.0) or (v.label[by_U] >= 0 and not U - v.key[by_U] > 0.0):
+    if (v.label[by_L] >= 0 and not -v.key[by_L] - L > 0.0) or (
+        v.label[by_U] >= 0 and not U - v.key[by_U] > 0.0
+    ):
         return False
     if part.found[i] == part.required[i]:
         return True
@@ -158,11 +221,23 @@ def _gaps_hold(v: View, s: Ranking, part: Partition, i: int, p0: int, p1: int, n
     if nearest < 0:
         return False
     small_gap = gap_of(s, nearest, L, U)
-    like_L = s.taken[nearest] == v.n_a[by_L] and s.mean[nearest] == v.of_mean[by_L] and s.order[nearest] < v.label[by_L]
-    like_U = s.taken[nearest] == v.n_a[by_U] and s.mean[nearest] == v.of_mean[by_U] and s.order[nearest] < v.label[by_U]
-    if v.label[by_L] >= 0 and not (small_gap < -v.key[by_L] - L or (like_L and small_gap < -v.other[by_L] - L)):
+    like_L = (
+        s.taken[nearest] == v.n_a[by_L]
+        and s.mean[nearest] == v.of_mean[by_L]
+        and s.order[nearest] < v.label[by_L]
+    )
+    like_U = (
+        s.taken[nearest] == v.n_a[by_U]
+        and s.mean[nearest] == v.of_mean[by_U]
+        and s.order[nearest] < v.label[by_U]
+    )
+    if v.label[by_L] >= 0 and not (
+        small_gap < -v.key[by_L] - L or (like_L and small_gap < -v.other[by_L] - L)
+    ):
         return False
-    if v.label[by_U] >= 0 and not (small_gap < U - v.key[by_U] or (like_U and small_gap < U - v.other[by_U])):
+    if v.label[by_U] >= 0 and not (
+        small_gap < U - v.key[by_U] or (like_U and small_gap < U - v.other[by_U])
+    ):
         return False
     return as_printed or (
         (p1 == n or _ahead(v, row + LOW * m, -s.lcb[weakest], s, weakest))
@@ -170,13 +245,15 @@ def _gaps_hold(v: View, s: Ranking, part: Partition, i: int, p0: int, p1: int, n
     )
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Guards
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @inlined
-def fold_in(v: View, row: int, key: float, n_a: float, mean: float, label: int, other: float) -> float:
+def fold_in(
+    v: View, row: int, key: float, n_a: float, mean: float, label: int, other: float
+) -> float:
     """Put an arm, or the arms of another guard, under a guard; return its bound `other`."""
     if key <= v.other[row]:
         return v.other[row]

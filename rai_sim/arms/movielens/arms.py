@@ -29,33 +29,37 @@ def load(path: str | os.PathLike[str], top: int = 50, scale: str = "stars/5") ->
     Parameters
     ----------
     path : path
-        Folder, zip archive or file of ratings of a MovieLens set: latest, 32M, 25M, 20M, 10M, 1M, 100K, HetRec 2011, or a copy of one, as
-        `rai_sim.arms.movielens` says; a file may be packed by gzip.
+        Folder, zip archive or file of ratings of a MovieLens set: latest, 32M, 25M, 20M, 10M, 1M,
+        100K, HetRec 2011, or a copy of one, as `rai_sim.arms.movielens` says; a file may be packed
+        by gzip.
     top : int, default 50
         How many movies, by number of ratings; of two with as many the one with the smaller id.
     scale : {"stars/5", "min-max"}
-        Whether a reward is the stars over 5, or 0 for the worst rating given to any movie of the set and 1 for the best.
+        Whether a reward is the stars over 5, or 0 for the worst rating given to any movie of the
+        set and 1 for the best.
 
     Returns
     -------
     Categorical
-        One arm a movie, by number of ratings, over the levels that occur; `names` are titles where a file of titles lies beside the
-        ratings (else "movie 356"), `ids` the movies' ids.
+        One arm a movie, by number of ratings, over the levels that occur; `names` are titles where
+        a file of titles lies beside the ratings (else "movie 356"), `ids` the movies' ids.
 
     Raises
     ------
     TypeError, ValueError
         If an argument has the wrong type or value.
     MovieLensError
-        A ValueError: if there are no ratings, a column is missing, a line is no rating or title or has too few or too many fields, a rating
-        is no number of half stars from 0.5 to 5, an id is no positive integer, a user has rated a movie twice, an archive is damaged,
-        encrypted or larger than any of MovieLens, several files could be meant, or there are fewer than `top` movies.
+        A ValueError: if there are no ratings, a column is missing, a line is no rating or title or
+        has too few or too many fields, a rating is no number of half stars from 0.5 to 5, an id is
+        no positive integer, a user has rated a movie twice, an archive is damaged, encrypted or
+        larger than any of MovieLens, several files could be meant, or there are fewer than `top`
+        movies.
 
     Warns
     -----
     MovieLensWarning
-        Ratings of movies that the file of titles does not have are left out. Without such a file they stay. A file with the usual name of
-        titles that is in no form of them is passed over.
+        Ratings of movies that the file of titles does not have are left out. Without such a file
+        they stay. A file with the usual name of titles that is in no form of them is passed over.
 
     Examples
     --------
@@ -79,7 +83,10 @@ def load(path: str | os.PathLike[str], top: int = 50, scale: str = "stars/5") ->
     else:
         low, high = table.extremes
         if low == high:
-            raise MovieLensError(f"{path!s}: every rating is {low / 2:g} stars, which min-max cannot scale; use scale='stars/5'")
+            raise MovieLensError(
+                f"{path!s}: every rating is {low / 2:g} stars, which min-max cannot scale; use "
+                "scale='stars/5'"
+            )
         values = (half_stars - low) / float(high - low)
     probabilities = table.ratings / table.ratings.sum(axis=1, keepdims=True)
     return Categorical(values, probabilities).with_names(table.titles, table.ids)
@@ -138,12 +145,23 @@ def _ranked(cells: pl.DataFrame, titles: dict[int, str] | None, n: int, name: st
         strays = cells.filter(~pl.col("movie").is_in(list(titles)))
         if len(strays):
             unknown = strays["movie"].unique().sort()
-            warnings.warn(f"{name}: {strays['times'].sum():,} ratings of {len(unknown):,} movies that the file of titles does not have, "
-                          f"such as movie {unknown[0]}, are left out", MovieLensWarning, stacklevel=4)
+            warnings.warn(
+                f"{name}: {strays['times'].sum():,} ratings of {len(unknown):,} movies that the "
+                "file of titles does not have, "
+                f"such as movie {unknown[0]}, are left out",
+                MovieLensWarning,
+                stacklevel=4,
+            )
             cells = cells.filter(pl.col("movie").is_in(list(titles)))
-    movies = cells.group_by("movie").agg(pl.col("times").sum()).sort(["times", "movie"], descending=[True, False])
+    movies = (
+        cells.group_by("movie")
+        .agg(pl.col("times").sum())
+        .sort(["times", "movie"], descending=[True, False])
+    )
     if len(movies) < n:
-        raise MovieLensError(f"top is {n} but {name} has ratings of {len(movies):,} movies; ask for as many at most")
+        raise MovieLensError(
+            f"top is {n} but {name} has ratings of {len(movies):,} movies; ask for as many at most"
+        )
     ids = movies["movie"].head(n).to_list()
     chosen = cells.filter(pl.col("movie").is_in(ids))
     half_stars = np.sort(chosen["half_stars"].unique().to_numpy())
@@ -151,7 +169,13 @@ def _ranked(cells: pl.DataFrame, titles: dict[int, str] | None, n: int, name: st
     row = {movie: at for at, movie in enumerate(ids)}
     for movie, level, times in chosen.iter_rows():
         table[row[movie], np.searchsorted(half_stars, level)] = times
-    return Counts(tuple(ids), tuple((titles or {}).get(movie, f"movie {movie}") for movie in ids), half_stars, table, extremes)
+    return Counts(
+        tuple(ids),
+        tuple((titles or {}).get(movie, f"movie {movie}") for movie in ids),
+        half_stars,
+        table,
+        extremes,
+    )
 
 
 def load_means(path: str | os.PathLike[str], top: int | None = None) -> Bernoulli:
@@ -160,8 +184,9 @@ def load_means(path: str | os.PathLike[str], top: int | None = None) -> Bernoull
     Parameters
     ----------
     path : path
-        A comma-separated file with a header: `movie_id`, `ratings` (their number), `mean_stars` (then a mean is the stars over 5) or
-        `mean` (in [0, 1]), and perhaps `title`; in UTF-8, or else Latin-1.
+        A comma-separated file with a header: `movie_id`, `ratings` (their number), `mean_stars`
+        (then a mean is the stars over 5) or `mean` (in [0, 1]), and perhaps `title`; in UTF-8, or
+        else Latin-1.
     top : int, optional
         How many movies, by number of ratings, ties to the smaller id; all when None.
 
@@ -173,8 +198,8 @@ def load_means(path: str | os.PathLike[str], top: int | None = None) -> Bernoull
     Raises
     ------
     MovieLensError
-        A ValueError: if the file cannot be read, a column is missing, a movie is there twice, a number is out of range, or there are fewer
-        than `top` movies.
+        A ValueError: if the file cannot be read, a column is missing, a movie is there twice, a
+        number is out of range, or there are fewer than `top` movies.
 
     Examples
     --------
@@ -191,24 +216,41 @@ def load_means(path: str | os.PathLike[str], top: int | None = None) -> Bernoull
     column = "mean" if "mean" in frame.columns else "mean_stars"
     for needed in ("movie_id", "ratings", column):
         if needed not in frame.columns:
-            raise MovieLensError(f"{name} has no column {needed} but {', '.join(frame.columns)}; name it so, or add it")
+            raise MovieLensError(
+                f"{name} has no column {needed} but {', '.join(frame.columns)}; name it so, or "
+                "add it"
+            )
     frame = _cast(frame, name, {"movie_id": pl.Int64, "ratings": pl.Int64, column: pl.Float64})
     most = 1.0 if column == "mean" else 5.0
-    bad = frame.filter(pl.any_horizontal(pl.col("movie_id", "ratings", column).is_null()) | ~pl.col(column).is_between(0.0, most)
-                       | pl.col("movie_id").is_duplicated() | (pl.col("ratings") < 1))
+    bad = frame.filter(
+        pl.any_horizontal(pl.col("movie_id", "ratings", column).is_null())
+        | ~pl.col(column).is_between(0.0, most)
+        | pl.col("movie_id").is_duplicated()
+        | (pl.col("ratings") < 1)
+    )
     if len(bad):
-        raise MovieLensError(f"{name}: {bad.row(0, named=True)} is no movie with an id of its own, at least one rating and a {column} "
-                             f"from 0 to {most:g}; mend or remove the line")
+        raise MovieLensError(
+            f"{name}: {bad.row(0, named=True)} is no movie with an id of its own, at least one "
+            f"rating and a {column} "
+            f"from 0 to {most:g}; mend or remove the line"
+        )
     n = len(frame) if top is None else check_count("top", top, 1)
     if not 1 <= n <= len(frame):
-        raise MovieLensError(f"top is {n} but {name} has {len(frame)} movies; ask for as many at most")
+        raise MovieLensError(
+            f"top is {n} but {name} has {len(frame)} movies; ask for as many at most"
+        )
     frame = frame.sort(["ratings", "movie_id"], descending=[True, False]).head(n)
-    names = frame["title"].to_list() if "title" in frame.columns else [f"movie {movie}" for movie in frame["movie_id"]]
+    names = (
+        frame["title"].to_list()
+        if "title" in frame.columns
+        else [f"movie {movie}" for movie in frame["movie_id"]]
+    )
     return Bernoulli(frame[column].to_numpy() / most).with_names(names, frame["movie_id"].to_list())
 
 
 def _table(path: Path) -> pl.DataFrame:
-    """Return a table of means as it stands in its file, every entry as a text, or null if it is empty."""
+    """Return a table of means as it stands in its file, every entry as a text, or null if it is
+    empty."""
     remedy = "it must be comma-separated, with a header"
     rows = list(rows_of(file_at(path), ","))
     if not rows:
@@ -216,10 +258,20 @@ def _table(path: Path) -> pl.DataFrame:
     names = [name.strip(" ") for name in rows[0][1]]
     for number, row in rows:
         if len(row) != len(names):
-            raise MovieLensError(f"{path} cannot be read: line {number} has {len(row)} fields, not {len(names)}; {remedy}")
+            raise MovieLensError(
+                f"{path} cannot be read: line {number} has {len(row)} fields, not {len(names)}; "
+                f"{remedy}"
+            )
     if len(set(names)) < len(names):
-        raise MovieLensError(f"{path} has several columns {next(name for name in names if names.count(name) > 1)!r}; keep one of them")
-    return pl.DataFrame([[text or None for text in row] for _, row in rows[1:]], schema=dict.fromkeys(names, pl.String), orient="row")
+        raise MovieLensError(
+            f"{path} has several columns "
+            f"{next(name for name in names if names.count(name) > 1)!r}; keep one of them"
+        )
+    return pl.DataFrame(
+        [[text or None for text in row] for _, row in rows[1:]],
+        schema=dict.fromkeys(names, pl.String),
+        orient="row",
+    )
 
 
 def _cast(frame: pl.DataFrame, name: str, kinds: dict[str, type[pl.DataType]]) -> pl.DataFrame:
@@ -228,17 +280,22 @@ def _cast(frame: pl.DataFrame, name: str, kinds: dict[str, type[pl.DataType]]) -
         numbers = frame[column].str.strip_chars(" ").cast(kind, strict=False)
         wrong = frame[column].filter(numbers.is_null() & frame[column].is_not_null())
         if len(wrong):
-            raise MovieLensError(f"{name} cannot be read: {column} is {wrong[0]!r}, no number; it must be comma-separated, with a header")
+            raise MovieLensError(
+                f"{name} cannot be read: {column} is {wrong[0]!r}, no number; it must be "
+                "comma-separated, with a header"
+            )
         frame = frame.with_columns(numbers)
     return frame
 
 
 def like(n: int, seed: int = 0) -> Categorical:
-    """Return n SYNTHETIC arms that look like the most-rated movies of MovieLens: no rating in them was given by anyone.
+    """Return n SYNTHETIC arms that look like the most-rated movies of MovieLens: no rating in them
+    was given by anyone.
 
-    Each arm's ten levels, half a star to five, are a discretised normal distribution, with whole stars given more often than halves, as
-    people do. Average stars are spread around 3.7 with standard deviation 0.4; the law of the arms is a function of (n, seed), and the
-    first arms of a larger n are those of a smaller one.
+    Each arm's ten levels, half a star to five, are a discretised normal distribution, with whole
+    stars given more often than halves, as people do. Average stars are spread around 3.7 with
+    standard deviation 0.4; the law of the arms is a function of (n, seed), and the first arms of a
+    larger n are those of a smaller one.
 
     Parameters
     ----------
@@ -264,6 +321,10 @@ def like(n: int, seed: int = 0) -> Categorical:
     for arm in range(n):
         rng = np.random.Generator(np.random.PCG64([seed, arm]))
         centre, spread = np.clip(rng.normal(3.7, 0.4), 1.0, 4.8), rng.uniform(0.75, 1.05)
-        weights = np.exp(-0.5 * ((stars - centre) / spread) ** 2) * np.where(stars % 1.0 == 0.0, 1.0, rng.uniform(0.3, 0.6))
+        weights = np.exp(-0.5 * ((stars - centre) / spread) ** 2) * np.where(
+            stars % 1.0 == 0.0, 1.0, rng.uniform(0.3, 0.6)
+        )
         rows.append(weights / weights.sum())
-    return Categorical(stars / 5.0, rows).with_names([f"synthetic movie {arm + 1}" for arm in range(n)])
+    return Categorical(stars / 5.0, rows).with_names(
+        [f"synthetic movie {arm + 1}" for arm in range(n)]
+    )

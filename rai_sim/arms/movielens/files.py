@@ -1,4 +1,5 @@
-"""Files of a download: in a folder, in a zip archive, alone; packed by gzip or plain; opened by their own names, read in bounded memory."""
+"""Files of a download: in a folder, in a zip archive, alone; packed by gzip or plain; opened by
+their own names, read in bounded memory."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from typing import IO, Any, TypeVar, cast
 
 DOWNLOAD = "give a MovieLens download: its folder, its zip or its file of ratings"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-#: What a file of ratings, or of titles or means, may hold unpacked. The largest of MovieLens have 0.9 GB and 5 MB.
+#: What a file of ratings, or of titles or means, may hold unpacked. The largest of MovieLens have
+#: 0.9 GB and 5 MB.
 MOST_BYTES, MOST_SMALL = 2**32, 2**25
 #: What is looked at to tell what a file is.
 HEAD = 4096
@@ -70,21 +72,27 @@ class File:
         return re.split(r"[/\\:]", self.name)[-1].lower().removesuffix(".gz")
 
     def blocks(self, most: int, size: int = _BLOCK) -> Generator[bytes, None, None]:
-        """Yield the content, unpacked, in blocks of `size` bytes; refuse it from byte number `most` on."""
+        """Yield the content, unpacked, in blocks of `size` bytes; refuse it from byte number `most`
+        on."""
         total = 0
         with ExitStack() as stack:
             stream = self._tried(partial(self._unpacked, stack))
             while block := self._tried(lambda: stream.read(size)):
                 total += len(block)
                 if total > most:
-                    raise MovieLensError(f"{self.name} holds more than {most:,} bytes, unpacked, where the largest file of its kind in "
-                                         f"MovieLens holds a quarter of that; {DOWNLOAD}")
+                    raise MovieLensError(
+                        f"{self.name} holds more than {most:,} bytes, unpacked, where the largest "
+                        "file of its kind in "
+                        f"MovieLens holds a quarter of that; {DOWNLOAD}"
+                    )
                 yield block
 
     def lines(self, most: int) -> Iterator[tuple[int, bytes]]:
-        """Yield the number of a line and as many whole lines from there on as a block holds, each with a line feed at its end alone.
+        """Yield the number of a line and as many whole lines from there on as a block holds, each
+        with a line feed at its end alone.
 
-        What ends them all, carriage returns before line feeds and a byte order mark are left out, as are empty lines at the file's end.
+        What ends them all, carriage returns before line feeds and a byte order mark are left out,
+        as are empty lines at the file's end.
         """
         number, ready, rest, began = 1, b"", b"", False
         for block in self.blocks(most):
@@ -98,7 +106,10 @@ class File:
             ready, rest = rest[:cut].replace(b"\r\n", b"\n"), rest[cut:]
             if len(rest) > _LONGEST_LINE:
                 line = number + ready.count(b"\n")
-                raise MovieLensError(f"{self.name}, line {line:,}, with the empty lines after it, is longer than a megabyte; {DOWNLOAD}")
+                raise MovieLensError(
+                    f"{self.name}, line {line:,}, with the empty lines after it, is longer than a "
+                    f"megabyte; {DOWNLOAD}"
+                )
         last = rest.rstrip(b"\r\n").replace(b"\r\n", b"\n")
         if ready or last:
             yield number, ready + last + b"\n" * bool(last)
@@ -120,25 +131,37 @@ class File:
         return cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=raw)))
 
     def _tried(self, call: Callable[[], Got]) -> Got:
-        """Return what a call of the standard library gives; what archives and decoders raise is a matter of which byte is wrong."""
+        """Return what a call of the standard library gives; what archives and decoders raise is a
+        matter of which byte is wrong."""
         try:
             return call()
         except Exception as error:
-            raise _fault(self.archive or self.name, error, self.name.removeprefix(f"{self.archive}:") if self.archive else "") from None
+            raise _fault(
+                self.archive or self.name,
+                error,
+                self.name.removeprefix(f"{self.archive}:") if self.archive else "",
+            ) from None
 
 
 def _fault(name: str, error: Exception, member: str = "") -> MovieLensError:
     """Return what opening or reading a file, or a member of an archive, has met."""
     words = str(error) or "it ends early"
     if isinstance(error, NotImplementedError):
-        return MovieLensError(f"{name} is packed in a way that Python cannot unpack ({words}{member and f' in {member}'}); "
-                              "unpack it with another program and give the folder")
+        return MovieLensError(
+            f"{name} is packed in a way that Python cannot unpack "
+            f"({words}{member and f' in {member}'}); "
+            "unpack it with another program and give the folder"
+        )
     if isinstance(error, RuntimeError) and "password" in words:
-        return MovieLensError(f"{name} is encrypted; unpack it with its password and give the folder")
+        return MovieLensError(
+            f"{name} is encrypted; unpack it with its password and give the folder"
+        )
     if isinstance(error, OSError) and error.errno is not None:
         return MovieLensError(f"{name} cannot be read: {error.strerror or error}; {DOWNLOAD}")
     if member:
-        return MovieLensError(f"{name} is a damaged zip archive ({words} in {member}); download it again")
+        return MovieLensError(
+            f"{name} is a damaged zip archive ({words} in {member}); download it again"
+        )
     if isinstance(error, (EOFError, zlib.error, gzip.BadGzipFile)):
         return MovieLensError(f"{name} is a damaged gzip file ({words}); download it again")
     return MovieLensError(f"{name} cannot be read: {words}; {DOWNLOAD}")
@@ -146,7 +169,8 @@ def _fault(name: str, error: Exception, member: str = "") -> MovieLensError:
 
 @contextmanager
 def files_of(path: Path) -> Iterator[tuple[Sequence[File], bool]]:
-    """Give the files of a folder or of an archive, or the file and those beside it, and whether the first is the one that was named."""
+    """Give the files of a folder or of an archive, or the file and those beside it, and whether the
+    first is the one that was named."""
     if os.path.isdir(path):
         yield [_on_disk(file).looked_at() for file in _listed(path)], False
         return
@@ -166,7 +190,8 @@ def files_of(path: Path) -> Iterator[tuple[Sequence[File], bool]]:
 
 def file_at(path: Path) -> File:
     """Return a file that is to be read whatever its name."""
-    if os.path.exists(path) and not os.path.isfile(path):  # a pipe gives its content once, a device may never end
+    # a pipe gives its content once, a device may never end
+    if os.path.exists(path) and not os.path.isfile(path):
         raise MovieLensError(f"{path} is neither a file nor a folder; {DOWNLOAD}")
     file = _on_disk(path).looked_at()
     if file.flaw is not None:
@@ -186,29 +211,46 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> File
 def _beside(path: Path) -> list[Path]:
     """Return the files beside one that may hold its titles."""
     try:
-        return sorted(file for file in path.parent.iterdir()
-                      if file != path and file.suffix.lower() in _TITLES_END and os.path.isfile(file))
+        return sorted(
+            file
+            for file in path.parent.iterdir()
+            if file != path and file.suffix.lower() in _TITLES_END and os.path.isfile(file)
+        )
     except OSError as error:
         raise _fault(str(path.parent), error) from None
 
 
 def _listed(folder: Path) -> list[Path]:
     """Return the files in a folder and in those below, but for hidden ones."""
+
     def fail(error: OSError) -> None:
         raise _fault(str(error.filename), error)
 
     found: list[Path] = []
     for place, folders, names in os.walk(folder, onerror=fail):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(place, name) for name in names if not name.startswith(".") and os.path.isfile(os.path.join(place, name))]
+        found += [
+            Path(place, name)
+            for name in names
+            if not name.startswith(".") and os.path.isfile(os.path.join(place, name))
+        ]
         if len(found) > _MOST_FILES:
-            raise MovieLensError(f"{folder} holds more than {_MOST_FILES} files; name the file of ratings, or the folder that it lies in")
+            raise MovieLensError(
+                f"{folder} holds more than {_MOST_FILES} files; name the file of ratings, or the "
+                "folder that it lies in"
+            )
     return sorted(found)
 
 
 def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
     """Return the files of an archive, but for hidden ones, which include those that macOS adds."""
-    found = [info for info in archive.infolist() if not info.is_dir() and not re.search(r"(^|[/\\])(\.|__MACOSX[/\\])", info.filename)]
+    found = [
+        info
+        for info in archive.infolist()
+        if not info.is_dir() and not re.search(r"(^|[/\\])(\.|__MACOSX[/\\])", info.filename)
+    ]
     if len(found) > _MOST_FILES:
-        raise MovieLensError(f"{path} holds more than {_MOST_FILES} files; unpack it and name the file of ratings")
+        raise MovieLensError(
+            f"{path} holds more than {_MOST_FILES} files; unpack it and name the file of ratings"
+        )
     return found

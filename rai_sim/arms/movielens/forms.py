@@ -1,4 +1,5 @@
-"""What a file is, told from how it begins: the forms of ratings and of titles, and which files of a download hold them."""
+"""What a file is, told from how it begins: the forms of ratings and of titles, and which files of a
+download hold them."""
 
 from __future__ import annotations
 
@@ -8,14 +9,22 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rai_sim.arms.movielens.files import BYTE_ORDER_MARK, DOWNLOAD, HEAD, File, MovieLensError, MovieLensWarning
+from rai_sim.arms.movielens.files import (
+    BYTE_ORDER_MARK,
+    DOWNLOAD,
+    HEAD,
+    File,
+    MovieLensError,
+    MovieLensWarning,
+)
 
 _WANTED = ("userid", "movieid", "rating")
 
 
 @dataclass(frozen=True)
 class Family:
-    """Ratings and titles that belong together: the names that their files usually have, in small letters."""
+    """Ratings and titles that belong together: the names that their files usually have, in small
+    letters."""
 
     ratings: tuple[str, ...]
     titles: tuple[str, ...]
@@ -26,7 +35,8 @@ _COLONS = Family(("ratings.dat",), ("movies.dat",))
 _TABS = Family(("u.data",), ("u.item",))
 _HETREC = Family(("user_ratedmovies.dat",), ("movies.dat",))
 _FAMILIES = (_CSV, _COLONS, _TABS, _HETREC)
-#: Where several files hold ratings (the 100K set has its splits for cross-validation beside the whole), one with such a name is taken.
+#: Where several files hold ratings (the 100K set has its splits for cross-validation beside the
+#: whole), one with such a name is taken.
 _USUAL_NAMES = {name for family in _FAMILIES for name in family.ratings}
 #: Separators of ratings after a header, and of those without.
 _AFTER_HEADER = {",": _CSV, "\t": _HETREC, ";": _CSV}
@@ -34,11 +44,15 @@ _WITHOUT_HEADER = {"::": _COLONS, "\t": _TABS, ",": _CSV, ";": _CSV}
 #: What files that are no text begin with, and what to do about it.
 _STRANGERS = {
     b"PK": "is a zip archive; name it itself",
-    b"PAR1": "is a Parquet file; write it as text: polars.read_parquet(...).write_csv('ratings.csv')",
+    b"PAR1": "is a Parquet file; write it as text: "
+    "polars.read_parquet(...).write_csv('ratings.csv')",
     b"\xff\xfe": "is text in UTF-16; save it as UTF-8",
     b"\xfe\xff": "is text in UTF-16; save it as UTF-8",
     b"<": "is a page of HTML or XML, as a download may give that needs a login; download it again",
-} | dict.fromkeys((b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf", b"Rar!"), "is packed; unpack it and give the folder")
+} | dict.fromkeys(
+    (b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf", b"Rar!"),
+    "is packed; unpack it and give the folder",
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +68,8 @@ class Form:
     header : bool
         Whether the first line names the columns.
     at : tuple of int
-        The columns to take: user, movie, rating, and time where there is no header; or movie, title.
+        The columns to take: user, movie, rating, and time where there is no header; or movie,
+        title.
     width : int
         How many fields a line has; of titles not in CSV, how many at least.
     """
@@ -67,7 +82,8 @@ class Form:
 
 
 def fields_of(line: str, separator: str) -> list[str]:
-    """Return a line's fields, or raise csv.Error; quotes mean nothing but between commas and semicolons, and never span lines."""
+    """Return a line's fields, or raise csv.Error; quotes mean nothing but between commas and
+    semicolons, and never span lines."""
     for sign, word in (("\0", "NUL byte"), ("\r", "carriage return")):
         if sign in line:
             raise csv.Error(f"it holds a {word}")
@@ -96,7 +112,9 @@ def find_ratings(path: str, files: Sequence[File], named: bool) -> tuple[File, F
         usual = [pair for pair in found if pair[0].base in _USUAL_NAMES]
         if len(usual) != 1:
             names = ", ".join(pair[0].name for pair in (usual or found)[:5])
-            raise MovieLensError(f"{path} holds several files of ratings ({names}); name the one to read")
+            raise MovieLensError(
+                f"{path} holds several files of ratings ({names}); name the one to read"
+            )
         found = usual
     if not found:
         raise _no_ratings(path, candidates, named)
@@ -104,25 +122,35 @@ def find_ratings(path: str, files: Sequence[File], named: bool) -> tuple[File, F
 
 
 def find_titles(ratings: File, form: Form, files: Sequence[File]) -> tuple[File, Form] | None:
-    """Return the file of titles that lies beside the ratings and belongs to their form, and its own form."""
+    """Return the file of titles that lies beside the ratings and belongs to their form, and its own
+    form."""
     beside = [file for file in files if file.folder == ratings.folder and file is not ratings]
     usual = form.family.titles
     for file in beside:
         if file.flaw is not None and file.base in usual:
             raise file.flaw
-    found = [(file, titles) for file in beside if (titles := _titles_form(file, form.family)) is not None]
+    found = [
+        (file, titles) for file in beside if (titles := _titles_form(file, form.family)) is not None
+    ]
     if len(found) > 1:
         chosen = [pair for pair in found if pair[0].base in usual]
         if len(chosen) != 1:
             names = ", ".join(pair[0].name for pair in (chosen or found)[:5])
-            raise MovieLensError(f"{ratings.name} has several files of titles beside it ({names}); keep one of them there")
+            raise MovieLensError(
+                f"{ratings.name} has several files of titles beside it ({names}); keep one of "
+                "them there"
+            )
         found = chosen
     if found:
         return found[0]
     for file in beside:
         if file.base in usual:
-            warnings.warn(f"{file.name} is not in the form of titles that goes with {ratings.name}, so movies have none", MovieLensWarning,
-                          stacklevel=4)
+            warnings.warn(
+                f"{file.name} is not in the form of titles that goes with {ratings.name}, so "
+                "movies have none",
+                MovieLensWarning,
+                stacklevel=4,
+            )
     return None
 
 
@@ -137,25 +165,33 @@ def _lines(file: File) -> list[str]:
 
 
 def _mostly(pattern: str, lines: Sequence[str]) -> bool:
-    """Tell whether more than half of the lines match, so that one bad line does not hide what a file is."""
+    """Tell whether more than half of the lines match, so that one bad line does not hide what a
+    file is."""
     return 2 * sum(re.fullmatch(pattern, line) is not None for line in lines) > len(lines)
 
 
 def _numbers(lines: Sequence[str], separator: str, fields: int) -> bool:
-    """Tell whether most lines have so many fields, all of them numbers, and the first is no header."""
+    """Tell whether most lines have so many fields, all of them numbers, and the first is no
+    header."""
     rating = "[0-9.,]+" if separator == ";" else "[0-9.]+"
-    pattern = separator.join(f'"?{number}"?' for number in ("[0-9]+", "[0-9]+", rating, "[0-9.]+")[:fields])
+    pattern = separator.join(
+        f'"?{number}"?' for number in ("[0-9]+", "[0-9]+", rating, "[0-9.]+")[:fields]
+    )
     return not re.search("[A-Za-z]", lines[0]) and _mostly(pattern, lines)
 
 
-def _named(file: File, lines: Sequence[str], separator: str, wanted: Sequence[str], family: Family) -> Form | None:
+def _named(
+    file: File, lines: Sequence[str], separator: str, wanted: Sequence[str], family: Family
+) -> Form | None:
     """Return the form of a file with a header that has the wanted columns."""
     names = columns_of(lines[0], separator)
     if not set(wanted) <= set(names):
         return None
     for name in wanted:
         if names.count(name) > 1:
-            raise MovieLensError(f"{file.name} has {names.count(name)} columns {name}; keep one of them")
+            raise MovieLensError(
+                f"{file.name} has {names.count(name)} columns {name}; keep one of them"
+            )
     return Form(family, separator, True, tuple(names.index(name) for name in wanted), len(names))
 
 
@@ -178,8 +214,11 @@ def _titles_form(file: File, family: Family) -> Form | None:
     if not lines:
         return None
     if family is _CSV:
-        forms = (_named(file, lines, separator, ("movieid", "title"), family) for separator in (",", ";")
-                 if "rating" not in columns_of(lines[0], separator))
+        forms = (
+            _named(file, lines, separator, ("movieid", "title"), family)
+            for separator in (",", ";")
+            if "rating" not in columns_of(lines[0], separator)
+        )
         return next(filter(None, forms), None)
     if family is _HETREC:
         form = _named(file, lines, "\t", ("id", "title"), family)
@@ -202,14 +241,24 @@ def _no_ratings(path: str, files: Sequence[File], named: bool) -> MovieLensError
             columns = columns_of(lines[0], separator) if lines else []
             missing = set(_WANTED) - set(columns)
             if len(missing) == 1 and (file is files[0] or "rating" not in missing):
-                return MovieLensError(f"{file.name} has no column {missing.pop()} but {', '.join(columns)}; {DOWNLOAD}, or rename a column")
+                return MovieLensError(
+                    f"{file.name} has no column {missing.pop()} but {', '.join(columns)}; "
+                    f"{DOWNLOAD}, or rename a column"
+                )
     for file in files:
-        if named or "rating" in file.base or file.base in _USUAL_NAMES or file.head.startswith((b"PK", b"PAR1")):
+        if (
+            named
+            or "rating" in file.base
+            or file.base in _USUAL_NAMES
+            or file.head.startswith((b"PK", b"PAR1"))
+        ):
             flaw = _strangeness(file)
             if flaw:
                 return MovieLensError(f"{file.name} {flaw}")
-    return MovieLensError(f"{path} holds no ratings in a form that MovieLens uses; {DOWNLOAD}, or one with a header "
-                          "that names userId, movieId and rating")
+    return MovieLensError(
+        f"{path} holds no ratings in a form that MovieLens uses; {DOWNLOAD}, or one with a header "
+        "that names userId, movieId and rating"
+    )
 
 
 def _strangeness(file: File) -> str | None:

@@ -1,4 +1,5 @@
-"""From the lines of a file to ratings and titles: each line is read as it stands, or the file is refused with the line's number."""
+"""From the lines of a file to ratings and titles: each line is read as it stands, or the file is
+refused with the line's number."""
 
 from __future__ import annotations
 
@@ -22,11 +23,13 @@ _MOST_RATINGS = 10**8
 _COLUMNS = {"user": pl.Int64, "movie": pl.Int64, "rating": pl.Float64, "time": pl.Float64}
 
 
-# Ratings -------------------------------------------------------------------------------------------
+# Ratings
+# --------------------------------------------------------------------------------------------------
 
 
 def read_ratings(file: File, form: Form) -> pl.DataFrame:
-    """Return movie, half_stars and the number of such ratings, after checking every line; it takes sixteen bytes a rating."""
+    """Return movie, half_stars and the number of such ratings, after checking every line; it takes
+    sixteen bytes a rating."""
     keys: list[NDArray[np.uint64]] = []
     cells = pl.DataFrame(schema={"movie": pl.Int64, "half_stars": pl.Int64, "times": pl.Int64})
     wrong: list[pl.DataFrame] = []
@@ -39,13 +42,24 @@ def read_ratings(file: File, form: Form) -> pl.DataFrame:
         half_stars = pl.col("rating") * 2.0
         right = (half_stars == half_stars.floor()) & half_stars.is_between(LEAST, MOST)
         wrong.append(ratings.filter(~right))
-        ratings = ratings.filter(right).with_columns(half_stars.cast(pl.Int64).alias("half_stars"), times=pl.lit(1, pl.Int64))
-        cells = pl.concat([cells, ratings.select(cells.columns)]).group_by("movie", "half_stars").agg(pl.col("times").sum())
-        keys.append((ratings["user"].cast(pl.UInt64) * 2**32 + ratings["movie"].cast(pl.UInt64)).to_numpy())
+        ratings = ratings.filter(right).with_columns(
+            half_stars.cast(pl.Int64).alias("half_stars"), times=pl.lit(1, pl.Int64)
+        )
+        cells = (
+            pl.concat([cells, ratings.select(cells.columns)])
+            .group_by("movie", "half_stars")
+            .agg(pl.col("times").sum())
+        )
+        keys.append(
+            (ratings["user"].cast(pl.UInt64) * 2**32 + ratings["movie"].cast(pl.UInt64)).to_numpy()
+        )
         found += len(ratings)
         if found > _MOST_RATINGS:
-            raise MovieLensError(f"{file.name} holds more than {_MOST_RATINGS:,} ratings, three times as many as the largest set of "
-                                 f"MovieLens; {DOWNLOAD}")
+            raise MovieLensError(
+                f"{file.name} holds more than {_MOST_RATINGS:,} ratings, three times as many as "
+                "the largest set of "
+                f"MovieLens; {DOWNLOAD}"
+            )
     _refuse_ratings(file.name, wrong)
     if not found:
         raise MovieLensError(f"{file.name} holds no ratings; {DOWNLOAD}")
@@ -57,31 +71,44 @@ def read_ratings(file: File, form: Form) -> pl.DataFrame:
 
 
 def _numbers(file: File, form: Form, first: int, body: bytes) -> pl.DataFrame:
-    """Return user, movie and rating of whole lines, of which the first has a number; refuse lines that lack one."""
+    """Return user, movie and rating of whole lines, of which the first has a number; refuse lines
+    that lack one."""
     flaws: dict[int, str] = {}
     texts = _split(form, body)
     if texts is None:
         texts, flaws = _split_one_by_one(form, body)
     if form.separator == ";":
         texts = texts.with_columns(pl.col("rating").str.replace(",", ".", literal=True))
-    numbers = texts.select(pl.col(name).str.strip_chars(" ").cast(_COLUMNS[name], strict=False) for name in texts.columns)
-    bad = np.flatnonzero(numbers.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy())
+    numbers = texts.select(
+        pl.col(name).str.strip_chars(" ").cast(_COLUMNS[name], strict=False)
+        for name in texts.columns
+    )
+    bad = np.flatnonzero(
+        numbers.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy()
+    )
     if bad.size:
         at = int(bad[0])
         line = body.split(b"\n", at + 1)[at].decode("latin-1")
         last = first + len(numbers) - 1
-        flaw = flaws.get(at) or _what_is_missing(texts.row(at, named=True), numbers.row(at, named=True))
-        raise MovieLensError(f"{file.name} cannot be read: up to line {last:,} it has {bad.size:,} lines without user, movie or rating, "
-                             f"the first is line {first + at:,}, {shortened(line)!r}: {flaw}; mend it, or download the set again")
+        flaw = flaws.get(at) or _what_is_missing(
+            texts.row(at, named=True), numbers.row(at, named=True)
+        )
+        raise MovieLensError(
+            f"{file.name} cannot be read: up to line {last:,} it has {bad.size:,} lines without "
+            "user, movie or rating, "
+            f"the first is line {first + at:,}, {shortened(line)!r}: {flaw}; mend it, or download "
+            "the set again"
+        )
     return numbers
 
 
 def _split(form: Form, body: bytes) -> pl.DataFrame | None:
     """Return the texts of the columns to take, or None where it takes a closer look.
 
-    A reader of CSV decides for itself what quotes, empty lines, and lines with too few or too many fields mean. So quotes are switched
-    off, and what it returns is taken only if it has as many rows as there are line feeds, there are as many separators as so many rows
-    have, and no row ends early: then none has a field too many either, and each is one line, cut at its separators.
+    A reader of CSV decides for itself what quotes, empty lines, and lines with too few or too many
+    fields mean. So quotes are switched off, and what it returns is taken only if it has as many
+    rows as there are line feeds, there are as many separators as so many rows have, and no row ends
+    early: then none has a field too many either, and each is one line, cut at its separators.
     """
     separator, quotes = form.separator, form.separator in (",", ";") and b'"' in body
     if separator == "::":
@@ -90,22 +117,37 @@ def _split(form: Form, body: bytes) -> pl.DataFrame | None:
             return None
         body = body.replace(b"::", b"\t")
     rows = body.count(b"\n")
-    if not body.isascii() or b"\0" in body or b"\r" in body or body.count(separator.encode()) != rows * (form.width - 1):
+    if (
+        not body.isascii()
+        or b"\0" in body
+        or b"\r" in body
+        or body.count(separator.encode()) != rows * (form.width - 1)
+    ):
         return None
     try:
-        frame = pl.read_csv(body, has_header=False, separator=separator, quote_char=None, infer_schema=False)
+        frame = pl.read_csv(
+            body, has_header=False, separator=separator, quote_char=None, infer_schema=False
+        )
     except (pl.exceptions.PolarsError, OSError):
         return None
     if frame.shape != (rows, form.width) or frame.to_series(form.width - 1).null_count():
         return None
-    if quotes and not frame.select(pl.all_horizontal(pl.all().str.contains('^(?:[^"]*|"[^"]*")$').all())).item():
+    if (
+        quotes
+        and not frame.select(
+            pl.all_horizontal(pl.all().str.contains('^(?:[^"]*|"[^"]*")$').all())
+        ).item()
+    ):
         return None
-    taken = frame.select(pl.nth(at).alias(name) for at, name in zip(form.at, _COLUMNS, strict=False))
+    taken = frame.select(
+        pl.nth(at).alias(name) for at, name in zip(form.at, _COLUMNS, strict=False)
+    )
     return taken.with_columns(pl.all().str.replace('^"(.*)"$', "${1}")) if quotes else taken
 
 
 def _split_one_by_one(form: Form, body: bytes) -> tuple[pl.DataFrame, dict[int, str]]:
-    """Return the same as `_split` from a line at a time, nothing for lines that cannot be read, and what is wrong with those."""
+    """Return the same as `_split` from a line at a time, nothing for lines that cannot be read, and
+    what is wrong with those."""
     names = list(_COLUMNS)[: len(form.at)]
     rows: list[Sequence[str | None]] = []
     flaws = {}
@@ -113,7 +155,9 @@ def _split_one_by_one(form: Form, body: bytes) -> tuple[pl.DataFrame, dict[int, 
         try:
             fields = fields_of(line, form.separator)
             if len(fields) != form.width:
-                raise csv.Error(f"it has {len(fields)} fields, not {form.width}" if line else "it is empty")
+                raise csv.Error(
+                    f"it has {len(fields)} fields, not {form.width}" if line else "it is empty"
+                )
             rows.append([fields[column] for column in form.at])
         except csv.Error as error:
             rows.append([None] * len(names))
@@ -123,7 +167,9 @@ def _split_one_by_one(form: Form, body: bytes) -> tuple[pl.DataFrame, dict[int, 
 
 def _what_is_missing(texts: dict[str, str | None], numbers: dict[str, float | None]) -> str:
     name = next(name for name, number in numbers.items() if number is None)
-    return f"its {name} is {texts[name]!r}, which is no number" if texts[name] else f"it has no {name}"
+    return (
+        f"its {name} is {texts[name]!r}, which is no number" if texts[name] else f"it has no {name}"
+    )
 
 
 def _refuse_ids(name: str, ratings: pl.DataFrame, first: int) -> None:
@@ -131,16 +177,24 @@ def _refuse_ids(name: str, ratings: pl.DataFrame, first: int) -> None:
         wrong = np.flatnonzero(~ratings[who].is_between(1, _LARGEST_ID - 1).to_numpy())
         if wrong.size:
             at = int(wrong[0])
-            raise MovieLensError(f"{name}, line {first + at:,}: {who} {ratings[who][at]} is no id of MovieLens: those are positive "
-                                 "integers below 2^31; remove such lines")
+            raise MovieLensError(
+                f"{name}, line {first + at:,}: {who} {ratings[who][at]} is no id of MovieLens: "
+                "those are positive "
+                "integers below 2^31; remove such lines"
+            )
 
 
 def _refuse_ratings(name: str, wrong: Sequence[pl.DataFrame]) -> None:
     found = pl.concat(wrong) if wrong else pl.DataFrame()
     if len(found):
-        movie, rating, user = found.sort("movie", "rating", "user").select("movie", "rating", "user").row(0)
-        raise MovieLensError(f"{name}: rating {rating:g} of movie {movie} by user {user} is no number of half stars from 0.5 to 5, "
-                             f"nor are {len(found) - 1:,} others; remove or mend such lines")
+        movie, rating, user = (
+            found.sort("movie", "rating", "user").select("movie", "rating", "user").row(0)
+        )
+        raise MovieLensError(
+            f"{name}: rating {rating:g} of movie {movie} by user {user} is no number of half "
+            "stars from 0.5 to 5, "
+            f"nor are {len(found) - 1:,} others; remove or mend such lines"
+        )
 
 
 def _refuse_duplicates(name: str, pairs: NDArray[np.uint64]) -> None:
@@ -148,15 +202,20 @@ def _refuse_duplicates(name: str, pairs: NDArray[np.uint64]) -> None:
     twice = np.flatnonzero(pairs[1:] == pairs[:-1])
     if twice.size:
         user, movie = divmod(int(pairs[twice[0]]), 2**32)
-        raise MovieLensError(f"{name}: user {user} has rated movie {movie} more than once, and so {twice.size:,} lines are too many; "
-                             "keep one rating a user and movie")
+        raise MovieLensError(
+            f"{name}: user {user} has rated movie {movie} more than once, and so {twice.size:,} "
+            "lines are too many; "
+            "keep one rating a user and movie"
+        )
 
 
-# Titles, and tables of means -----------------------------------------------------------------------
+# Titles, and tables of means
+# --------------------------------------------------------------------------------------------------
 
 
 def rows_of(file: File, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield number and fields of each line of a small file; UTF-8 if all of it decodes as that, else Latin-1."""
+    """Yield number and fields of each line of a small file; UTF-8 if all of it decodes as that,
+    else Latin-1."""
     raw = b"".join(block for _, block in file.lines(MOST_SMALL))
     try:
         text = raw.decode("utf-8")
@@ -166,7 +225,9 @@ def rows_of(file: File, separator: str) -> Iterator[tuple[int, list[str]]]:
         try:
             yield number, fields_of(line.removesuffix("\n"), separator)
         except csv.Error as error:
-            raise MovieLensError(f"{file.name}, line {number:,}, {shortened(line)!r}: {error}; mend that line") from None
+            raise MovieLensError(
+                f"{file.name}, line {number:,}, {shortened(line)!r}: {error}; mend that line"
+            ) from None
 
 
 def read_titles(file: File, form: Form) -> dict[int, str]:
@@ -188,5 +249,7 @@ def read_titles(file: File, form: Form) -> dict[int, str]:
             if titles.setdefault(movie, title.strip(" ")) != title.strip(" "):
                 flaw = f"movie {movie} has another title above, {titles[movie]!r}"
         if flaw:
-            raise MovieLensError(f"{file.name}, line {number:,}: {flaw}; mend that line, or download the set again")
+            raise MovieLensError(
+                f"{file.name}, line {number:,}: {flaw}; mend that line, or download the set again"
+            )
     return titles
