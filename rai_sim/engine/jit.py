@@ -29,6 +29,8 @@ from typing import Any, TypeVar, cast
 
 import numba
 from numba import types
+from numba.core import event
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.extending import overload
 
@@ -85,6 +87,24 @@ def _inner(function: F, **options: Any) -> F:
     return cast(F, dispatcher)
 
 
+class _Entry(CPUDispatcher):  # type: ignore[misc]  # numba is untyped
+    """An entry point, which one process compiles while others that need it wait for the file."""
+
+    def compile(self, signature: Any) -> Any:
+        """Load, or compile and keep, what a signature needs."""
+        with global_compiler_lock:  # threads wait for each other anyway
+            unless_kept = getattr(self._cache, "unless_kept", None)
+            if unless_kept is None:
+                return super().compile(signature)
+            told = {"dispatcher": self, "args": signature, "return_type": None}
+            with unless_kept(
+                signature,
+                self.targetctx,
+                lambda: event.trigger_event("numba:compile", data=told),
+            ):
+                return super().compile(signature)
+
+
 def exposed(function: F) -> F:
     """Return a helper compiled once more, as Python can call it: for tests, and for a look by
     hand."""
@@ -139,6 +159,7 @@ def driver(function: F) -> F:
     """
     function.__qualname__ += f"_{source_digest()[:16]}"
     dispatcher = numba.njit(**_ENTRY)(function)
+    dispatcher.__class__ = _Entry
     try:
         dispatcher._cache = KernelCache(function)
     # no folder that may be written to, or a version of Numba whose cache is built otherwise

@@ -17,6 +17,7 @@ import os
 import pickle
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from numba.core import config
 from numba.core.caching import FunctionCache
 from numba.core.serialize import dumps
 
+from rai_sim.engine.kernel_lock import alone
 from rai_sim.support.files import write_atomically
 
 _MAGIC = b"rai_sim kernel 1\n"
@@ -71,6 +73,18 @@ class KernelCache(FunctionCache):  # type: ignore[misc]  # numba is untyped
         self._cache_file = KernelFiles(
             Path(self.cache_path), self._impl.filename_base, self._impl.locator.get_source_stamp()
         )
+
+    def unless_kept(
+        self, sig: Any, target_context: Any, waiting: Callable[[], AbstractContextManager[object]]
+    ) -> AbstractContextManager[None]:
+        """Return a context in which no other process compiles for a signature, but where there is a
+        file for it already (see `rai_sim.engine.kernel_lock`)."""
+        path = self._cache_file.path(self._index_key(sig, target_context.codegen()))
+        if os.path.lexists(path):
+            return nullcontext()
+        with suppress(OSError):  # whatever is wrong with the folder is said when a file is saved
+            self._impl.locator.ensure_cache_path()
+        return alone(path, waiting)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled function for a signature, or None, also where what is on disk cannot
