@@ -19,7 +19,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, wraps
@@ -201,9 +201,10 @@ def interleaved_processes(codes: Sequence[str], effort: Effort) -> list[float]:
     return interleaved(sides, Effort(effort.processes, 0.0, effort.processes))
 
 
-def in_fresh_process(code: str) -> str:
-    """Run the code in a new interpreter that finds this package, and return what it prints."""
-    environment = dict(os.environ)
+def in_fresh_process(code: str, variables: Mapping[str, str] | None = None) -> str:
+    """Run the code in a new interpreter that finds this package, and return what it prints; some
+    variables of the environment may be set for it."""
+    environment = dict(os.environ) | dict(variables or {})
     # an installed package has its bytecode on disk
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     folder = Path(rai.__file__).resolve().parent.parent
@@ -526,6 +527,11 @@ def overhead(effort: Effort) -> tuple[float, str]:
     return _over(seconds, kernels_seconds, "a call")
 
 
+_SMALL_RUN = (
+    "import sys; from rai_sim.cli import main; sys.exit(main(['run', '--replications', '100']))"
+)
+
+
 @row(
     "10",
     "fresh process, warm cache: `rai-sim run --replications 100` over "
@@ -536,11 +542,8 @@ def overhead(effort: Effort) -> tuple[float, str]:
 )
 def fresh_run(effort: Effort) -> tuple[float, str]:
     """Compare a whole small run with its imports."""
-    run = (
-        "import sys; from rai_sim.cli import main; sys.exit(main(['run', '--replications', '100']))"
-    )
     seconds, imports_seconds = interleaved_processes(
-        [run, "import numba, scipy.stats, polars"], effort
+        [_SMALL_RUN, "import numba, scipy.stats, polars"], effort
     )
     return _over(seconds, imports_seconds, "a process")
 
@@ -586,6 +589,29 @@ def memory(effort: Effort) -> tuple[float, str]:
     peaks = in_fresh_process(_PEAK_MEMORY.format(replications=1_000_000)).split()
     before, after = (int(kib) * 1024e-6 for kib in peaks)
     return after - before, f"{number_text(after)} MB, {number_text(before)} MB after the import"
+
+
+@row(
+    "16",
+    "cold start: wall time of `rai-sim run --replications 100`, two cores, empty kernel cache over full",
+    must=20,
+    aim=10,
+    higher_is_better=False,
+)
+def cold_start(effort: Effort) -> tuple[float, str]:
+    """Compare a first run, which compiles, with the next one, which loads what that one has kept;
+    each the best of some."""
+    if usable_cores() < 2:
+        raise NotMeasurableError("one core only, where two compile at once")
+    cold: list[float] = []
+    warm: list[float] = []
+    for _ in range(math.ceil(effort.processes / 3)):  # a cold run takes half a minute
+        with tempfile.TemporaryDirectory() as folder:
+            for seconds in (cold, warm, warm, warm):
+                began = time.perf_counter()
+                in_fresh_process(_SMALL_RUN, {"NUMBA_CACHE_DIR": folder})
+                seconds.append(time.perf_counter() - began)
+    return _over(min(cold), min(warm), "a process")
 
 
 @row(

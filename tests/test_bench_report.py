@@ -163,6 +163,7 @@ def test_the_levels_of_the_rows(script: ModuleType, monkeypatch: pytest.MonkeyPa
         "10": (2.5, 1.5, False, ""),
         "11": (1.3, 1.1, False, ""),
         "12": (150, 80, False, "MB"),
+        "16": (20, 10, False, ""),
         "gaussian": (3, None, False, ""),
         "categorical": (3, None, False, ""),
         "study": (1.2, None, False, ""),
@@ -192,6 +193,26 @@ def test_fresh_processes_are_timed_one_by_one(
     effort = script.Effort(repeats=1, block_seconds=9.0, processes=2)
     assert len(script.rows.interleaved_processes(["A", "B"], effort)) == 2
     assert made == ["A", "B"] * 3
+
+
+def test_a_cold_start_has_an_empty_cache(
+    script: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first process of a folder finds it empty, the others find what it left."""
+    found: list[int] = []
+
+    def run(code: str, variables: dict[str, str]) -> None:
+        folder = Path(variables["NUMBA_CACHE_DIR"])
+        found.append(len(list(folder.iterdir())))
+        (folder / f"kernel {len(found)}").touch()
+
+    monkeypatch.setattr(script.rows, "in_fresh_process", run)
+    monkeypatch.setattr(script.rows, "usable_cores", lambda: 2)
+    row = script.rows.cold_start(script.Effort(repeats=1, block_seconds=9.0, processes=6))
+    assert found == [0, 1, 2, 3] * 2
+    assert row.ratio > 0.0
+    monkeypatch.setattr(script.rows, "usable_cores", lambda: 1)
+    assert script.rows.cold_start(script.Effort(1, 9.0, 6)).verdict == "not measured"
 
 
 def test_a_processes_failure_is_told(script: ModuleType) -> None:
