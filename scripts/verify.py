@@ -31,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from kills import kill
 from mutants import (
+    LATE_STATE,
     LENGTHENED_LUCB,
     LENGTHENED_SKIP,
     LOOK_AHEAD,
@@ -229,16 +230,7 @@ def count_different_stories(algorithm: Algorithm, count: int, part: int) -> tupl
 def late_state(size: Size, pool: Executor, jobs: int) -> Verdict:
     """Negative control: states that are noted a round late are told from the twin's."""
     with TemporaryDirectory() as folder:
-        environment = mutant(
-            Path(folder),
-            [
-                (
-                    "engine/history.py",
-                    "    history.rounds[row] = R\n",
-                    "    history.rounds[row] = R + 1\n",
-                )
-            ],
-        )
+        environment = mutant(Path(folder), [LATE_STATE])
         code = (
             "import sys; sys.path.insert(0, sys.argv[1]); import numpy as np; from rai_sim import "
             "Vanilla; import replay\n"

@@ -1,11 +1,16 @@
-"""Broken copies of the package: negative controls for tests that must notice a wrong kernel."""
+"""Broken copies of the package: negative controls for tests that must notice a wrong kernel.
 
+A fault is planted by function: see `Replaced`.
+"""
+
+import ast
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +19,23 @@ from pathwise import Task, two_arms
 import rai_sim
 from rai_sim import LUCB
 from rai_sim.algorithms.base import Algorithm
+
+
+class Replaced(NamedTuple):
+    """A function of the package and what takes its place.
+
+    The replacement has the same name and parameters, without annotations. It is decorated as the
+    original is, knows the names of its module, and may call the original under the name with
+    `_unchanged` behind it.
+    """
+
+    module: str  # its path in rai_sim
+    function: str  # its name, at the top level of the module
+    source: str  # of the replacement
+
+
+#: A function replaced; or (file, old, new): a text that stands there once becomes another.
+Edit = Replaced | tuple[str, str, str]
 
 _PROGRAM = """
 import sys
@@ -28,7 +50,7 @@ np.save(sys.argv[1], [
 
 def pulls_of_mutant(
     folder: Path,
-    edits: Sequence[tuple[str, str, str]],
+    edits: Sequence[Edit],
     problems: Sequence[str],
     algorithm: str,
     *,
@@ -36,15 +58,15 @@ def pulls_of_mutant(
     replications: int,
     seed: int,
 ) -> NDArray[np.int64]:
-    """Run `simulate` in a copy of the package with some lines changed; return the pulls, one row a
+    """Run `simulate` in a copy of the package with faults planted; return the pulls, one row a
     problem.
 
     Parameters
     ----------
     folder : Path
         Empty folder for the copy and its compiled kernels.
-    edits : sequence of (file, old, new)
-        In rai_sim/`file`, `old`, which must stand there once, becomes `new`.
+    edits : sequence of Edit
+        The faults.
     problems, algorithm : str
         Python expressions in which the package is called `rai`; one row of pulls a problem is
         returned.
@@ -68,36 +90,116 @@ def pulls_of_mutant(
     return pulls
 
 
-def mutant(folder: Path, edits: Sequence[tuple[str, str, str]]) -> dict[str, str]:
+def mutant(folder: Path, edits: Sequence[Edit]) -> dict[str, str]:
     """Copy the package and change it; return the environment in which Python imports the copy."""
     package = Path(rai_sim.__file__).parent
     shutil.copytree(package, folder / "rai_sim", ignore=shutil.ignore_patterns("__pycache__"))
-    for file, old, new in edits:
-        path = folder / "rai_sim" / file
+    for edit in edits:
+        path = folder / "rai_sim" / edit[0]
         text = path.read_text()
-        assert text.count(old) == 1, (
-            f"{file} holds {old!r} {text.count(old)} times: bring the negative control up to date"
+        path.write_text(
+            with_replaced(text, edit) if isinstance(edit, Replaced) else _edited(text, *edit)
         )
-        path.write_text(text.replace(old, new))
     return dict(os.environ, PYTHONPATH=str(folder), NUMBA_CACHE_DIR=str(folder / "cache"))
 
 
-#: Skips one round longer than certified, one in each of the places where the round-robin loop
-#: decides how far it goes.
+def with_replaced(text: str, fault: Replaced) -> str:
+    """Return a module's text with the fault planted.
+
+    Raises
+    ------
+    ValueError
+        If the module has no such function, or one that is replaced already, or the replacement is
+        not one function of its name and its parameters.
+    """
+    place = f"{fault.module}, {fault.function}"
+    if f"def {fault.function}_unchanged(" in text:
+        raise ValueError(f"{place} is replaced already")
+    original = _function(text, fault.function, place)
+    replacement = _function(fault.source, fault.function, f"the replacement of {place}")
+    if _parameters(original) != _parameters(replacement):
+        raise ValueError(
+            f"{place} takes ({_parameters(original)}) and its replacement "
+            f"({_parameters(replacement)}): bring the negative control up to date"
+        )
+    lines = text.splitlines()
+    first = min(node.lineno for node in (original, *original.decorator_list)) - 1
+    replacement.decorator_list = original.decorator_list
+    original.name += "_unchanged"
+    lines[first : original.end_lineno] = [ast.unparse(original), "", "", ast.unparse(replacement)]
+    return "\n".join([*lines, ""])
+
+
+def _function(text: str, name: str, place: str) -> ast.FunctionDef:
+    """Return the one function of a name at the top level of a text."""
+    found = [
+        node
+        for node in ast.parse(text).body
+        if isinstance(node, ast.FunctionDef) and node.name == name
+    ]
+    if len(found) != 1:
+        raise ValueError(
+            f"{place}: found {len(found)} times instead of once: bring the negative control up to "
+            "date"
+        )
+    return found[0]
+
+
+def _parameters(function: ast.FunctionDef) -> str:
+    """Return names and defaults of parameters, without annotations."""
+    arguments = function.args
+    for argument in (
+        *arguments.posonlyargs,
+        *arguments.args,
+        *arguments.kwonlyargs,
+        *(one for one in (arguments.vararg, arguments.kwarg) if one is not None),
+    ):
+        argument.annotation = None
+    return ast.unparse(arguments)
+
+
+def _edited(text: str, old: str, new: str) -> str:
+    assert text.count(old) == 1, (
+        f"{old!r} is there {text.count(old)} times: bring the negative control up to date"
+    )
+    return text.replace(old, new)
+
+
+#: Skips one round longer than certified, in each of the ways to tell how far it is to a round that
+#: may settle an arm: from the start, by the sure bound, by words, by words of the last two arms.
 LENGTHENED_SKIP = (
-    ("engine/round_robin.py", "k, stride = quiet + 1, SUMS", "k, stride = quiet + 2, SUMS"),
-    ("engine/round_robin.py", "k = 1 + sure_rounds(", "k = 2 + sure_rounds("),
-    (
+    Replaced(
         "engine/round_robin.py",
-        "                    1\n                    + first_suspect(",
-        "                    2\n                    + first_suspect(",
+        "quiet_start",
+        """
+def quiet_start(law, schedule):
+    return 1 + quiet_start_unchanged(law, schedule)
+""",
     ),
-    (
+    Replaced(
+        "engine/certificates.py",
+        "sure_rounds",
+        """
+def sure_rounds(D, spread):
+    return 1 + sure_rounds_unchanged(D, spread)
+""",
+    ),
+    Replaced(
+        "engine/words.py",
+        "first_suspect",
+        """
+def first_suspect(counts, order, total, n, c, count, j, W, W_end):
+    return 1 + first_suspect_unchanged(counts, order, total, n, c, count, j, W, W_end)
+""",
+    ),
+    Replaced(
         "engine/duel.py",
-        "            return rounds\n",
-        "            return min(rounds + 1, LANES)\n",
+        "_walk",
+        """
+def _walk(schedule, A, B, gap, R, W, slope):
+    return min(1 + _walk_unchanged(schedule, A, B, gap, R, W, slope), LANES)
+""",
     ),
-    ("engine/duel.py", "k = sure_rounds(D, spread)", "k = 1 + sure_rounds(D, spread)"),
 )
 
 _EXIT = "if at >= up or at <= -down:\n            break\n    return "
@@ -127,18 +229,37 @@ LENGTHENED_LUCB = (
     ),
 )
 
-#: The chord's slope kept for the line from W itself; and a look at the last of 64 rewards, of which
-#: half are then thrown away.
-STALE_SLOPE = (
+#: The chord's slope kept for the line from W itself.
+STALE_SLOPE = Replaced(
     "engine/duel.py",
-    "            slope = (schedules.threshold(schedule, np.float64(R + LANES)) / unit - W) / "
-    "LANES\n",
-    "",
+    "_line",
+    """
+def _line(schedule, unit, gap, R, W, rise):
+    height, slope = _line_unchanged(schedule, unit, gap, R, W, rise)
+    return height, rise
+""",
 )
-LOOK_AHEAD = (
+#: A look at the last of 64 rewards, of which half are then thrown away.
+LOOK_AHEAD = Replaced(
     "engine/duel.py",
-    "slope), last - R)",
-    "slope), last - R, LANES if bits_set(A) % 2 else LANES // 2)",
+    "_walk",
+    """
+def _walk(schedule, A, B, gap, R, W, slope):
+    seen = LANES if bits_set(A) % 2 else LANES // 2
+    return min(_walk_unchanged(schedule, A, B, gap, R, W, slope), seen)
+""",
+)
+#: States that a trace keeps are said to be of a round later.
+LATE_STATE = Replaced(
+    "engine/history.py",
+    "keep_state",
+    """
+def keep_state(history, R):
+    row = history.cursor[_KEPT]
+    keep_state_unchanged(history, R)
+    if history.cursor[_KEPT] > row:
+        history.rounds[row] = R + 1
+""",
 )
 
 #: For `pathwise.misses`: algorithm, task, seed, replications, options.
@@ -167,13 +288,13 @@ np.save(sys.argv[1], [*missed, hung])
 
 def pathwise_findings_of_mutant(
     folder: Path,
-    edits: Sequence[tuple[str, str, str]],
+    edits: Sequence[Edit],
     trials: Sequence[Trial],
     workers: int = 1,
     reuse: bool = False,
 ) -> tuple[list[int], int]:
     """Return how many replications of each trial differ from the literal loop in a copy of the
-    package with some lines changed.
+    package with faults planted.
 
     Parameters
     ----------

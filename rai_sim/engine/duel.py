@@ -99,12 +99,9 @@ def duel(
             if (W0 - abs(gap)) * (W0 - abs(gap)) < WORTH_A_JUMP * budget:
                 R1 = R + LANES + int(R * min(_LONGEST_CHORD, math.sqrt(32.0 * _SAG / W0)))
                 rise = (schedules.threshold(schedule, np.float64(R1)) / unit - W0) / (R1 - R0)
-        W, slope = W0 + (R - R0) * rise, rise
+        W, slope = _line(schedule, unit, gap, R, W0 + (R - R0) * rise, rise)
         if not abs(gap) <= W:  # or sums that are not finite, which the caller reports
-            W = schedules.threshold(schedule, np.float64(R)) / unit
-            if not abs(gap) <= W:
-                break
-            slope = (schedules.threshold(schedule, np.float64(R + LANES)) / unit - W) / LANES
+            break
         D = W - abs(gap)
         k = sure_rounds(D, spread)
         reach = D * D * per_budget  # about the length that bound 2 certifies
@@ -150,6 +147,18 @@ def duel(
         S_b, state = laws.more_pulls(law, b, S_b, R, k, state)
         R += k
     return R, S_a, S_b, jumps, state
+
+
+@inlined
+def _line(
+    schedule: Any, unit: float, gap: float, R: int, W: float, rise: float
+) -> tuple[float, float]:
+    """Return a lower bound of W(R) and a slope with which it bounds the 64 rounds after R: the
+    chord's, or W itself where the gap crosses the chord."""
+    if abs(gap) <= W:
+        return W, rise
+    W = schedules.threshold(schedule, np.float64(R)) / unit
+    return W, (schedules.threshold(schedule, np.float64(R + LANES)) / unit - W) / LANES
 
 
 @kernel
