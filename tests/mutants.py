@@ -98,7 +98,9 @@ def mutant(folder: Path, edits: Sequence[Edit]) -> dict[str, str]:
         path = folder / "rai_sim" / edit[0]
         text = path.read_text()
         path.write_text(
-            with_replaced(text, edit) if isinstance(edit, Replaced) else _edited(text, *edit)
+            with_replaced(text, edit)
+            if isinstance(edit, Replaced)
+            else _edited(text, edit[1], edit[2])
         )
     return dict(os.environ, PYTHONPATH=str(folder), NUMBA_CACHE_DIR=str(folder / "cache"))
 
@@ -123,7 +125,7 @@ def with_replaced(text: str, fault: Replaced) -> str:
             f"({_parameters(replacement)}): bring the negative control up to date"
         )
     lines = text.splitlines()
-    first = min(node.lineno for node in (original, *original.decorator_list)) - 1
+    first = min([original.lineno, *(node.lineno for node in original.decorator_list)]) - 1
     replacement.decorator_list = original.decorator_list
     original.name += "_unchanged"
     lines[first : original.end_lineno] = [ast.unparse(original), "", "", ast.unparse(replacement)]

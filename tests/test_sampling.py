@@ -36,19 +36,20 @@ from statistics_checks import (
 
 from rai_sim.engine.jit import driver, exposed
 from rai_sim.engine.sampling import (
-    _below_pmf_ratio,
-    _exact_log_height,
-    _log_height,
     bernoulli_word,
     binomial,
     bits_set,
-    deviance,
     hypergeometric,
     lanes,
     log_binomial,
     normal,
+)
+from rai_sim.engine.sampling.binomial import _below_pmf_ratio
+from rai_sim.engine.sampling.log_probability import deviance, stirling_error
+from rai_sim.engine.sampling.nearly_normal import (
+    _exact_log_height,
+    _log_height,
     scaled_log_binomial,
-    stirling_error,
     tail_envelope,
 )
 from rai_sim.engine.streams import STREAM_VERSION, next_word, replication_stream

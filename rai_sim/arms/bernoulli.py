@@ -116,7 +116,7 @@ def _more_pulls(
 
 @implements(operations.pulls_available, BernoulliLaw)
 def _pulls_available(law: BernoulliLaw) -> int:
-    return 1 << 62
+    return operations.ENDLESS
 
 
 @implements(operations.spread, BernoulliLaw)

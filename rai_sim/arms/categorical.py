@@ -520,7 +520,7 @@ def _by_tables(
 
 @implements(operations.pulls_available, CategoricalLaw)
 def _pulls_available(law: CategoricalLaw) -> int:
-    return 1 << 62
+    return operations.ENDLESS
 
 
 @implements(operations.spread, CategoricalLaw)

@@ -98,7 +98,7 @@ def _more_pulls(
 
 @implements(operations.pulls_available, GaussianLaw)
 def _pulls_available(law: GaussianLaw) -> int:
-    return 1 << 62
+    return operations.ENDLESS
 
 
 @implements(operations.spread, GaussianLaw)

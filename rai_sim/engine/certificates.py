@@ -60,14 +60,15 @@ from numpy.typing import NDArray
 from rai_sim.engine import law as laws
 from rai_sim.engine import schedule as schedules
 from rai_sim.engine.jit import inlined, kernel
+from rai_sim.support.limits import MOST_PULLS
 
 _LN2 = math.log(2.0)
 #: Fewer jumps than this share half of a replication's budget.
 FIRST_JUMPS = 1024
 #: No certificate says more than this.
-LONGEST = 2.0**61
+LONGEST = MOST_PULLS / 2.0
 #: Takes more off the sure bound than rounding can add to it.
-_CAUTION = 1.0 - 1e-9
+CAUTION = 1.0 - 1e-9
 
 
 class Constraints(NamedTuple):
@@ -165,7 +166,7 @@ def sure_rounds(D: float, spread: float) -> int:
     if spread <= 0.0:
         return int(LONGEST)
     # NaN is no number of rounds: none are sure
-    return int(min(max(0.0, D * _CAUTION / spread), LONGEST))
+    return int(min(max(0.0, D * CAUTION / spread), LONGEST))
 
 
 @kernel

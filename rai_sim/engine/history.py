@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.stop import new_flag
+from rai_sim.support.limits import MOST_PULLS
 
 #: A round that is never reached, and to which a word of rounds can be added.
-NEVER = (1 << 62) + (1 << 61)
+NEVER = MOST_PULLS + MOST_PULLS // 2
 #: Cells of `History.cursor`: the next round asked for, and how many states are kept.
 _NEXT, _KEPT = 0, 1
 

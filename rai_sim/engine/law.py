@@ -20,6 +20,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from rai_sim.engine.streams import State
+from rai_sim.support.limits import MOST_PULLS
+
+#: The pulls available of a law that has no end: more than a replication may make.
+ENDLESS = MOST_PULLS
 
 
 def _no_python_version(operation: str, law: Any) -> NoReturn:
@@ -42,8 +46,7 @@ def more_pulls(
 
 
 def pulls_available(law: Any) -> int:
-    """Return how many pulls of each arm the law can give; a huge number unless it replays a
-    recording."""
+    """Return how many pulls of each arm the law can give; `ENDLESS` unless it replays a recording."""
     _no_python_version("pulls_available", law)
 
 

@@ -40,7 +40,8 @@ _W0, _W1 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBB67AE8584CAA73B)
 _LOW = np.uint64(0xFFFFFFFF)
 _0, _1, _11, _17, _19, _23, _32 = (np.uint64(v) for v in (0, 1, 11, 17, 19, 23, 32))
 _41, _45 = np.uint64(41), np.uint64(45)
-_TO_UNIT = 2.0**-53
+#: Uniforms are multiples of this.
+GRAIN = 2.0**-53
 
 
 @lru_cache(maxsize=16)
@@ -114,7 +115,7 @@ def next_word(state: State) -> tuple[np.uint64, State]:
 def uniform(state: State) -> tuple[float, State]:
     """Return a uniform double on [0, 1), a multiple of 2^-53."""
     word, state = next_word(state)
-    return (word >> _11) * _TO_UNIT, state
+    return (word >> _11) * GRAIN, state
 
 
 @kernel
