@@ -14,6 +14,8 @@ from rai_sim.cli import main
 Capture = pytest.CaptureFixture[str]
 #: Where `python -m rai_sim` finds the package, installed or not.
 ROOT = str(Path(rai_sim.__file__).parents[1])
+#: Where tests keep what they share, which programs that they start import or are.
+TESTS = Path(__file__).parent
 
 
 def run(words: str, expect: int = 0) -> None:

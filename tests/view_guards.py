@@ -59,7 +59,7 @@ _PROGRAM = """
 import json, sys
 sys.path.insert(0, sys.argv[2])
 from replay import run_kernel
-from test_lucb_view import RULES, instances, run_without_view
+from algorithms.lucb.test_view import RULES, instances, run_without_view
 from rai_sim.algorithms.lucb import view_guards
 found = [0] * (int(sys.argv[3]) + 1)
 for rule in RULES:

@@ -17,8 +17,18 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_movielens import RATINGS, TITLES, check, colons, csv, hetrec, kaggle, latest, tabs
 
+from arms.movielens.test_arms import (
+    RATINGS,
+    TITLES,
+    check,
+    colons,
+    csv,
+    hetrec,
+    kaggle,
+    latest,
+    tabs,
+)
 from rai_sim.arms import movielens
 from rai_sim.arms.movielens import MovieLensError, MovieLensWarning, files, reading
 

@@ -14,7 +14,7 @@ import pytest
 import rai_sim as rai
 from rai_sim.arms import movielens
 
-SCRIPT = Path(__file__).parents[1] / "scripts" / "reproduce_movielens.py"
+SCRIPT = Path(__file__).parents[2] / "scripts" / "reproduce_movielens.py"
 TASKS = ["best arm", "1 of top K", "M of top K", "top K", "coarse ranking 3:5:2", "full ranking"]
 MEANS = [0.9, 0.8, 0.6, 0.45, 0.3, 0.1]
 

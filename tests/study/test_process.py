@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from command_line import TESTS
 from study_worker import study
 
 from rai_sim.study import StoreWarning
 
-PROGRAM = (sys.executable, str(Path(__file__).with_name("study_worker.py")))
+PROGRAM = (sys.executable, str(TESTS / "study_worker.py"))
 
 
 class Worker:

@@ -1,8 +1,8 @@
 """Figures: what is drawn is what was found, the pictures are the stored ones, and everybody can
 read them.
 
-Stored pictures are renewed by: pytest -n 0 tests/test_plotting.py
---mpl-generate-path=tests/baseline. Look at each before keeping it.
+Stored pictures are renewed by: pytest -n 0 tests/plotting
+--mpl-generate-path=tests/plotting/baseline. Look at each before keeping it.
 """
 
 import math

@@ -16,7 +16,7 @@ from typing import Any
 import llvmlite
 import numba
 import pytest
-from command_line import ROOT
+from command_line import ROOT, TESTS
 from numba.core import caching, config
 from numba.core.codegen import CPUCodegen
 from tiny_kernels import NAME, RIGHT, SOURCE, begin, files, fresh, values
@@ -138,8 +138,8 @@ def test_damage_is_told_once_and_mended(name: str, folder: Path) -> None:
 def test_whatever_is_damaged(tmp_path: Path) -> None:
     """Random damage of every kind, many times, in a process that machine code gone wrong would
     end."""
-    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([ROOT, str(Path(__file__).parent)]))
-    worker = [sys.executable, str(Path(__file__).with_name("cache_worker.py")), str(tmp_path)]
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([ROOT, str(TESTS)]))
+    worker = [sys.executable, str(TESTS / "cache_worker.py"), str(tmp_path)]
     done = subprocess.run(worker, capture_output=True, text=True, env=environment, check=False)
     assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
 
@@ -354,7 +354,7 @@ def test_processes_that_compile_at_once_do_not_disturb_each_other(folder: Path) 
     kernels."""
     for path in files(folder):
         path.unlink()
-    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([ROOT, str(Path(__file__).parent)]))
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([ROOT, str(TESTS)]))
     command = [sys.executable, "-c", _COMPANY, str(folder)]
     company = [
         subprocess.Popen(

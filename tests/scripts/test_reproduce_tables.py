@@ -14,7 +14,7 @@ import rai_sim as rai
 from rai_sim import LUCB, Butterscotch, Vanilla
 from rai_sim.algorithms.base import Algorithm
 
-SCRIPT = Path(__file__).parents[1] / "scripts" / "reproduce_tables.py"
+SCRIPT = Path(__file__).parents[2] / "scripts" / "reproduce_tables.py"
 TASKS = ["(1,0,0)", "(3,0,0)", "(2,2,0)", "(0,5,0)", "(0,0,1)"]
 ALGORITHMS: dict[str, Algorithm] = {
     "Vanilla": Vanilla(),

@@ -11,7 +11,7 @@ import rai_sim as rai
 from rai_sim.arms import movielens
 from rai_sim.arms.movielens import MovieLensError, MovieLensWarning
 
-SHARED = Path(__file__).parents[2] / "shared" / "movielens"
+SHARED = Path(__file__).parents[4] / "shared" / "movielens"
 needs_shared = pytest.mark.skipif(
     not SHARED.is_dir(), reason="the MovieLens sets for tests are not beside the checkout"
 )

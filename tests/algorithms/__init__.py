@@ -1,0 +1,1 @@
+"""Tests of algorithms, `rai_sim.algorithms`: a file for each."""

@@ -1,0 +1,1 @@
+"""Tests of LUCB and its strides, `rai_sim.algorithms.lucb`."""

@@ -1,0 +1,1 @@
+"""Tests of MovieLens files as arms, `rai_sim.arms.movielens`."""

@@ -1,0 +1,1 @@
+"""Tests of figures, `rai_sim.plotting`; the stored pictures are in `baseline`."""

@@ -1,0 +1,1 @@
+"""Tests of studies and their stores, `rai_sim.study`."""

@@ -1,0 +1,1 @@
+"""Tests of single replications, event by event, `rai_sim.tracing`."""
