@@ -1,2 +1,2 @@
-"""Reward laws: one law, one file. The line in `rai_sim/__init__.py` that makes one public also
+"""Reward laws: one law, one file or folder. The line in `rai_sim/__init__.py` that makes one public also
 registers it."""

@@ -39,7 +39,7 @@ from statistics_checks import (
 from rai_sim import Bernoulli, Categorical, Gaussian, Recorded
 from rai_sim.arms.base import LAWS, Arms
 from rai_sim.arms.bernoulli import kearns_saul
-from rai_sim.arms.categorical import best_variance_proxy
+from rai_sim.arms.categorical.proxy import best_variance_proxy
 from rai_sim.engine import law as operations
 from rai_sim.engine.jit import driver
 from rai_sim.engine.streams import replication_stream

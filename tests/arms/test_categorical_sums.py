@@ -15,7 +15,9 @@ from replay import roomy_key
 from statistics_checks import LEVEL, convolved_law, fit, same_law
 
 from rai_sim import Categorical
-from rai_sim.arms import categorical
+from rai_sim.arms.categorical import law as categorical_law
+from rai_sim.arms.categorical.lattice import lattice_of
+from rai_sim.arms.categorical.sums import sum_tables
 from rai_sim.engine import law as operations
 from rai_sim.engine.jit import driver
 from rai_sim.engine.streams import replication_stream
@@ -23,7 +25,7 @@ from rai_sim.engine.streams import replication_stream
 Floats = NDArray[np.float64]
 KEY = roomy_key(41)
 more_pulls, handy = operations.more_pulls, operations.handy
-by_tables, by_counts = categorical._by_tables, categorical._by_counts
+by_tables, by_counts = categorical_law._by_tables, categorical_law._by_counts
 
 TEN = Categorical(
     np.linspace(0.1, 1.0, 10),
@@ -67,7 +69,7 @@ def sums(arms: Categorical, way: int, arm: int, k: int, size: int = 100_000) -> 
 
 def masses_of(arms: Categorical, arm: int) -> Floats:
     """Return the probabilities of 0, 1, .. law units."""
-    steps = categorical._lattice(arms.values)[2].astype(np.int64)
+    steps = lattice_of(arms.values)[2].astype(np.int64)
     masses: Floats = np.bincount(steps, weights=arms.probabilities[arm]).astype(np.float64)
     return masses
 
@@ -97,8 +99,8 @@ def test_masses_that_the_tables_stand_for() -> None:
     """Every table of up to 2^8 pulls, added up column by column, has the exact masses to 1e-13, in
     the tails absolutely."""
     arms = Categorical(TEN.values, TEN.probabilities[1:2])
-    steps = categorical._lattice(arms.values)[2]
-    plan, cells = categorical.sum_tables(steps, arms.probabilities)
+    steps = lattice_of(arms.values)[2]
+    plan, cells = sum_tables(steps, arms.probabilities)
     assert plan.shape == (1, 12, 3)
     exact = masses_of(arms, 0)
     for start, digits, first in plan[0, :9].astype(np.int64):

@@ -1,0 +1,123 @@
+"""Categorical arms: rewards from a short list of values, such as star ratings.
+
+What lives here: `Categorical` itself; `lattice`, which makes integers of values; `law`, what kernels
+know and how they draw; `sums`, tables from which sums of many pulls are drawn; `alias`, the tables of
+which these consist; `proxy`, the best variance proxy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rai_sim.arms.base import Arms, frozen_array
+from rai_sim.arms.categorical.lattice import lattice_of
+from rai_sim.arms.categorical.law import CategoricalLaw, new_law
+from rai_sim.support.errors import ArgumentValueError
+
+#: Probabilities may miss a sum of 1 by this much (rounded tables); they are then divided by their
+#: sum.
+_SUM_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Categorical(Arms):
+    """Arms whose rewards are `values[l]` with probability `probabilities[arm, l]`.
+
+    Parameters
+    ----------
+    values : array_like, shape (L,)
+        The possible rewards, distinct. Outside [0, 1] the rewards are not known to be
+        1/2-sub-Gaussian and `Problem` asks for strict=False.
+    probabilities : array_like, shape (N, L)
+        One row an arm; each row sums to 1 (within 1e-9, then divided by its sum).
+
+    Raises
+    ------
+    TypeError
+        If an argument does not hold numbers.
+    ValueError
+        If a shape is wrong, a value repeats or is beyond 1e50, an entry is NaN, a probability
+        negative, or a row does not sum to 1.
+
+    Examples
+    --------
+    >>> Categorical([0.0, 0.5, 1.0], [[0.2, 0.3, 0.5], [0.6, 0.2, 0.2]]).means
+    array([0.65, 0.3 ])
+    """
+
+    values: NDArray[np.float64]
+    probabilities: NDArray[np.float64]
+    means: NDArray[np.float64]
+
+    #: Means come from rounded probabilities: 7/10 of two ratings and of six differ in their last
+    #: digits.
+    means_rounding: ClassVar[float] = 2.0**-49
+
+    def __init__(self, values: ArrayLike, probabilities: ArrayLike) -> None:
+        """Check and freeze the arguments."""
+        levels = frozen_array("values", values, 1)
+        table = frozen_array("probabilities", probabilities, 2)
+        if table.shape[1] != len(levels):
+            raise ArgumentValueError(
+                "probabilities",
+                f"probabilities has {table.shape[1]} columns but values has {len(levels)} "
+                "entries; give one column a value",
+            )
+        if len(np.unique(levels)) != len(levels):
+            raise ArgumentValueError(
+                "values",
+                f"values repeats an entry: {levels.tolist()}; give each value once and add up its "
+                "probabilities",
+            )
+        if (table < 0.0).any():
+            arm, level = (int(i) for i in np.argwhere(table < 0.0)[0])
+            raise ArgumentValueError(
+                "probabilities",
+                f"probabilities[{arm}, {level}] is {table[arm, level]}; a probability cannot be "
+                "negative",
+            )
+        sums = table.sum(axis=1)
+        off = np.flatnonzero(abs(sums - 1.0) > _SUM_TOLERANCE)
+        if off.size:
+            arm = int(off[0])
+            raise ArgumentValueError(
+                "probabilities",
+                f"probabilities[{arm}] sums to {sums[arm]:.12g}, not 1; divide the row by its sum "
+                "or mend it",
+            )
+        # A row that sums to 1 but for rounding stays as it is: the law can be made again from its
+        # own table.
+        table = table / np.where(abs(sums - 1.0) > table.shape[1] * 2.0**-52, sums, 1.0)[:, None]
+        # Means that are equal on paper must come out equal, so that a tie across a border is
+        # noticed: sum exactly, then round once.
+        means = np.array([math.fsum(row) for row in table * levels])
+        for array in (table, means):
+            array.setflags(write=False)
+        object.__setattr__(self, "values", levels)
+        object.__setattr__(self, "probabilities", table)
+        object.__setattr__(self, "means", means)
+
+    def kernel_law(self) -> CategoricalLaw:
+        """Return the kernels' view of the law."""
+        origin, unit, steps = lattice_of(self.values)
+        return new_law((self.means - origin) / unit, steps, self.probabilities, unit)
+
+    def law_units(self) -> tuple[float, float]:
+        """Return the lattice's origin and step."""
+        origin, unit, _ = lattice_of(self.values)
+        return origin, unit
+
+    def why_not_sub_gaussian(self) -> str | None:
+        """Return None if every value lies in [0, 1]."""
+        outside = np.flatnonzero((self.values < 0.0) | (self.values > 1.0))
+        if not outside.size:
+            return None
+        return f"values[{outside[0]}] is {self.values[outside[0]]}, outside [0, 1]"
+
+    def _identity_parts(self) -> tuple[object, ...]:
+        return (self.values, self.probabilities.shape, self.probabilities)
