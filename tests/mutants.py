@@ -171,7 +171,7 @@ def _edited(text: str, old: str, new: str) -> str:
 #: may settle an arm: from the start, by the sure bound, by words, by words of the last two arms.
 LENGTHENED_SKIP = (
     Replaced(
-        "engine/round_robin.py",
+        "engine/round_robin/loop.py",
         "quiet_start",
         """
 def quiet_start(law, schedule):
@@ -190,16 +190,16 @@ def sure_rounds(D, spread):
         "engine/words.py",
         "first_suspect",
         """
-def first_suspect(counts, order, total, n, c, count, j, W, W_end):
-    return 1 + first_suspect_unchanged(counts, order, total, n, c, count, j, W, W_end)
+def first_suspect(race, n, j, W, W_end):
+    return 1 + first_suspect_unchanged(race, n, j, W, W_end)
 """,
     ),
     Replaced(
-        "engine/duel.py",
+        "engine/round_robin/duel.py",
         "_walk",
         """
-def _walk(schedule, A, B, gap, R, W, slope):
-    return min(1 + _walk_unchanged(schedule, A, B, gap, R, W, slope), LANES)
+def _walk(schedule, words, gap, R, W, slope):
+    return min(1 + _walk_unchanged(schedule, words, gap, R, W, slope), LANES)
 """,
     ),
 )
@@ -233,22 +233,22 @@ LENGTHENED_LUCB = (
 
 #: The chord's slope kept for the line from W itself.
 STALE_SLOPE = Replaced(
-    "engine/duel.py",
+    "engine/round_robin/duel.py",
     "_line",
     """
-def _line(schedule, unit, gap, R, W, rise):
-    height, slope = _line_unchanged(schedule, unit, gap, R, W, rise)
-    return height, rise
+def _line(race, chord, gap, R):
+    W, slope = _line_unchanged(race, chord, gap, R)
+    return W, chord.rise
 """,
 )
 #: A look at the last of 64 rewards, of which half are then thrown away.
 LOOK_AHEAD = Replaced(
-    "engine/duel.py",
+    "engine/round_robin/duel.py",
     "_walk",
     """
-def _walk(schedule, A, B, gap, R, W, slope):
-    seen = LANES if bits_set(A) % 2 else LANES // 2
-    return min(_walk_unchanged(schedule, A, B, gap, R, W, slope), seen)
+def _walk(schedule, words, gap, R, W, slope):
+    seen = LANES if bits_set(words[0]) % 2 else LANES // 2
+    return min(_walk_unchanged(schedule, words, gap, R, W, slope), seen)
 """,
 )
 #: States that a trace keeps are said to be of a round later.

@@ -13,7 +13,7 @@ from rai_sim.algorithms.base import Algorithm
 from rai_sim.engine import schedule as operations
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.jit import implements
-from rai_sim.engine.round_robin import run_block
+from rai_sim.engine.round_robin.loop import run_block
 
 
 @dataclass(frozen=True)

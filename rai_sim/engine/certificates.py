@@ -60,6 +60,7 @@ from numpy.typing import NDArray
 from rai_sim.engine import law as laws
 from rai_sim.engine import schedule as schedules
 from rai_sim.engine.jit import inlined, kernel
+from rai_sim.engine.ranking import Standings
 from rai_sim.support.limits import MOST_PULLS
 
 _LN2 = math.log(2.0)
@@ -67,6 +68,8 @@ _LN2 = math.log(2.0)
 FIRST_JUMPS = 1024
 #: No certificate says more than this.
 LONGEST = MOST_PULLS / 2.0
+#: How many lengths a search for a long jump tries.
+TRIES = 3
 #: Takes more off the sure bound than rounding can add to it.
 CAUTION = 1.0 - 1e-9
 
@@ -77,30 +80,46 @@ class Constraints(NamedTuple):
 
     high: NDArray[np.int64]  # (2m,) rank x
     low: NDArray[np.int64]  # (2m,) rank y
+    count: NDArray[np.int64]  # (1,) how many there are
     suffix: NDArray[np.float64]  # (N,) largest projected sum from a rank on
     prefix: NDArray[np.float64]  # (N,) smallest projected sum up to a rank
+
+
+class Race(NamedTuple):
+    """Arms with equally many pulls each, what bounds their gaps, and the words of their rewards."""
+
+    law: Any
+    schedule: Any
+    standings: Standings
+    constraints: Constraints
+    counts: NDArray[np.uint8]  # see `rai_sim.engine.words`
 
 
 def new_constraints(N: int, m: int) -> Constraints:
     """Allocate."""
     return Constraints(
-        np.empty(2 * m, np.int64), np.empty(2 * m, np.int64), np.empty(N), np.empty(N)
+        high=np.empty(2 * m, np.int64),
+        low=np.empty(2 * m, np.int64),
+        count=np.zeros(1, np.int64),
+        suffix=np.empty(N),
+        prefix=np.empty(N),
     )
 
 
 @inlined
 def constrain(
-    c: Constraints, total: NDArray[np.float64], open_sizes: NDArray[np.int64], n: int
-) -> tuple[int, float]:
-    """Cut each cluster; return the number of constraints and G, infinite if one cluster holds every
-    active arm."""
-    high, low = c.high, c.low
+    constraints: Constraints, total: NDArray[np.float64], open_sizes: NDArray[np.int64], n: int
+) -> float:
+    """Cut each cluster, note the constraints; return G, infinite if one cluster holds every active
+    arm."""
+    high, low = constraints.high, constraints.low
     count, G, p0 = 0, -np.inf, 0
     for i in range(open_sizes.size):
         p1 = p0 + open_sizes[i]
         if p1 > p0:
             if p0 == 0 and p1 == n:
-                return 0, np.inf
+                count, G = 0, np.inf
+                break
             q = p0
             if p1 == n:
                 q = p1
@@ -115,7 +134,8 @@ def constrain(
                 G = max(G, total[q] - total[p1])
                 count += 1
         p0 = p1
-    return count, G
+    constraints.count[0] = count
+    return G
 
 
 @kernel
@@ -134,18 +154,11 @@ def _crossing(total: NDArray[np.float64], p0: int, p1: int) -> int:
 
 
 @kernel
-def projected_gap(
-    law: Any,
-    c: Constraints,
-    count: int,
-    order: NDArray[np.int64],
-    arm_of: NDArray[np.int64],
-    total: NDArray[np.float64],
-    n: int,
-    k: float,
-) -> float:
+def projected_gap(race: Race, n: int, k: float) -> float:
     """Return the largest S_a - S_b + k (mu_a - mu_b) over constraints and their pairs."""
-    prefix, suffix, high, low = c.prefix, c.suffix, c.high, c.low
+    law, standings, constraints = race.law, race.standings, race.constraints
+    order, total, arm_of = standings.order, standings.total, standings.arm_of
+    prefix, suffix = constraints.prefix, constraints.suffix
     least, most = np.inf, -np.inf
     for x in range(n):
         least = min(least, total[x] + k * laws.mean_of(law, arm_of[order[x]]))
@@ -154,8 +167,8 @@ def projected_gap(
         most = max(most, total[x] + k * laws.mean_of(law, arm_of[order[x]]))
         suffix[x] = most
     gap = -np.inf
-    for j in range(count):
-        gap = max(gap, suffix[high[j]] - prefix[low[j]])
+    for j in range(constraints.count[0]):
+        gap = max(gap, suffix[constraints.high[j]] - prefix[constraints.low[j]])
     return gap
 
 
@@ -207,8 +220,8 @@ def certified_on_line(D: float, slope: float, budget: float) -> float:
 
 
 @kernel
-def next_look(D: float, K: float, k: float, uncapped: float, budget: float) -> float:
-    """Return a better K to look at after a look at K gave k, or 0 if there is none worth a look."""
+def next_length(D: float, K: float, k: float, uncapped: float, budget: float) -> float:
+    """Return a better K to try after K gave k, or 0 if there is none worth a try."""
     if uncapped > 1.5 * K:
         longer = min(min(uncapped, 4.0 * D * D / budget), LONGEST)
         return longer if longer > 1.2 * K else 0.0
@@ -216,31 +229,18 @@ def next_look(D: float, K: float, k: float, uncapped: float, budget: float) -> f
 
 
 @kernel
-def longest_jump(
-    law: Any,
-    schedule: Any,
-    c: Constraints,
-    count: int,
-    order: NDArray[np.int64],
-    arm_of: NDArray[np.int64],
-    total: NDArray[np.float64],
-    n: int,
-    R: int,
-    W: float,
-    G: float,
-    budget: float,
-) -> int:
-    """Return a number of rounds after R, as large as a few looks ahead can tell, that bound 2
+def longest_jump(race: Race, n: int, R: int, D: float, budget: float) -> int:
+    """Return a number of rounds after R, as large as a few tries can tell, that bound 2
     certifies."""
-    D = W - G
     K, longest = min(D * D / budget, LONGEST), 0.0
-    for _look in range(3):
+    for _try in range(TRIES):
         if K < 1.0:
             break
-        gap = projected_gap(law, c, count, order, arm_of, total, n, K)
-        D_K = schedules.threshold(schedule, R + K) / laws.unit(law) - gap
+        D_K = schedules.threshold(race.schedule, R + K) / laws.unit(race.law) - projected_gap(
+            race, n, K
+        )
         uncapped = certified_on_line(D, (D - D_K) / K, budget)
         k = min(K, uncapped)
         longest = max(longest, k)
-        K = next_look(D, K, k, uncapped, budget)
+        K = next_length(D, K, k, uncapped, budget)
     return int(longest)

@@ -1,4 +1,4 @@
-"""Rankings of the active arms, and the partition they are cut into.
+"""Rankings of the active arms.
 
 `order[x]` is the arm at rank x (0 is best) and `total[x]` its key, a sum or a mean; both have room
 for N and use the first n entries. Arms here are the replication's own labels 0..N-1: positions in
@@ -8,14 +8,37 @@ of the keys alone, whatever rankings went before, and the true order never break
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.engine.jit import kernel
 
 #: Moves an arm that the insertion sort may spend before the merge sort takes over; between two
-#: looks few arms change places.
+#: checks few arms change places.
 _PATIENCE = 16
+
+
+class Standings(NamedTuple):
+    """The active arms by rank with their sums, and room to sort in; O(N)."""
+
+    order: NDArray[np.int64]  # label
+    total: NDArray[np.float64]  # sum of rewards
+    arm_of: NDArray[np.int64]  # by label: the caller's arm index
+    spare_order: NDArray[np.int64]
+    spare_total: NDArray[np.float64]
+
+
+def new_standings(N: int) -> Standings:
+    """Allocate."""
+    return Standings(
+        order=np.empty(N, np.int64),
+        total=np.empty(N),
+        arm_of=np.empty(N, np.int64),
+        spare_order=np.empty(N, np.int64),
+        spare_total=np.empty(N),
+    )
 
 
 @kernel

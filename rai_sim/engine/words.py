@@ -1,7 +1,7 @@
 """Near the threshold, for rewards 0 and 1: 64 rounds of an arm as the lanes of one vector.
 
 An arm's 64 rewards are the bits of a word, and the vector of its running counts holds its sum after
-each of the rounds. All of them are looked at together, after the fact: a pass over the arms near
+each of the rounds. All of them are judged together, after the fact: a pass over the arms near
 the border bounds the constrained gap of every round at once (see `rai_sim.engine.certificates`: the
 best of the arms now ranked at x or later, less the worst of those now ranked at y or before), and
 the first round in which it exceeds a lower bound of W is visited; the rounds before hold no event.
@@ -14,13 +14,11 @@ Legend as in `rai_sim.engine.certificates`; j is the number of the word's rounds
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.engine import law as laws
-from rai_sim.engine.certificates import Constraints
+from rai_sim.engine.certificates import Race
 from rai_sim.engine.jit import inlined
 from rai_sim.engine.ranking import ranks_before, repair
 from rai_sim.engine.sampling import lanes
@@ -37,6 +35,9 @@ from rai_sim.engine.vectors import (
     store_counts,
 )
 
+#: A word of 64 rounds an arm costs about as much as a jump; stretches shorter than this are better
+#: walked by words (measured).
+WORTH_A_JUMP = 500.0
 _VECTOR = np.uint64(LANES)
 _NONE = np.uint64(0)
 #: Longer rankings may need more than an insertion sort.
@@ -49,41 +50,27 @@ def new_counts(N: int) -> NDArray[np.uint8]:
 
 
 @inlined
-def draw_words(
-    law: Any,
-    order: NDArray[np.int64],
-    arm_of: NDArray[np.int64],
-    n: int,
-    pulls: int,
-    counts: NDArray[np.uint8],
-    state: State,
-) -> State:
+def draw_words(race: Race, n: int, pulls: int, state: State) -> State:
     """Draw 64 rewards of each active arm."""
-    start = address_of(counts)
+    order, arm_of = race.standings.order, race.standings.arm_of
+    start = address_of(race.counts)
     for x in range(n):
         label = order[x]
-        word, state = laws.word(law, arm_of[label], pulls, state)
+        word, state = laws.word(race.law, arm_of[label], pulls, state)
         store_counts(start + np.uint64(label) * _VECTOR, word)
     return state
 
 
 @inlined
-def advance(
-    order: NDArray[np.int64],
-    total: NDArray[np.float64],
-    n: int,
-    counts: NDArray[np.uint8],
-    j: int,
-    until: int,
-    spare_order: NDArray[np.int64],
-    spare_total: NDArray[np.float64],
-) -> None:
+def advance(race: Race, n: int, j: int, until: int) -> None:
     """Add the rewards of the word's rounds j+1..until to the sums and repair the ranking, if it is
     short in one pass."""
+    standings, counts = race.standings, race.counts
+    order, total = standings.order, standings.total
     if n > _SHORT:
         for x in range(n):
             total[x] += _between(counts, order[x], j, until)
-        repair(order, total, n, spare_order, spare_total)
+        repair(order, total, n, standings.spare_order, standings.spare_total)
         return
     for x in range(n):
         label = order[x]
@@ -108,23 +95,15 @@ def _before(counts: NDArray[np.uint8], label: int, j: int) -> int:
 
 
 @inlined
-def first_suspect(
-    counts: NDArray[np.uint8],
-    order: NDArray[np.int64],
-    total: NDArray[np.float64],
-    n: int,
-    c: Constraints,
-    count: int,
-    j: int,
-    W: float,
-    W_end: float,
-) -> int:
+def first_suspect(race: Race, n: int, j: int, W: float, W_end: float) -> int:
     """Return how many of the word's rounds there are before the first, after the j-th, that may
     hold an event; 64 if none may.
 
     W and W_end are the widths after j rounds and after all 64; their chord is a lower bound of W,
     which is concave.
     """
+    counts, constraints = race.counts, race.constraints
+    order, total = race.standings.order, race.standings.total
     suspects = _NONE
     start = address_of(counts)
     most = start + np.uint64(counts.shape[0] - 2) * _VECTOR
@@ -133,8 +112,8 @@ def first_suspect(
     slope = int((W_end - W) * 256.0 / (LANES - j))
     slope = min(slope, LONGEST_RISE)
     intercept = int((W - whole) * 256.0) - j * slope
-    for i in range(count):
-        high, low = c.high[i], c.low[i]
+    for i in range(constraints.count[0]):
+        high, low = constraints.high[i], constraints.low[i]
         reference = total[low]
         lead = total[high] - reference - whole
         if lead + (LANES - j) <= 0.0:

@@ -67,7 +67,7 @@ def test_a_first_run_compiles_in_two_processes(tmp_path: Path) -> None:
     assert len(printed[0]) == 2
     kept = [path.name for path in (tmp_path / "cache").rglob("*.nbc")]
     assert len(kept) == 2
-    assert all(name.startswith("round_robin._run_block") for name in kept)
+    assert all(name.startswith("loop._run_block") for name in kept)
 
 
 def test_who_is_compiled_for() -> None:

@@ -41,20 +41,20 @@ from rai_sim.engine import law as laws
 from rai_sim.engine import schedule as schedules
 from rai_sim.engine.certificates import (
     Constraints,
+    Race,
     constrain,
     longest_jump,
     pair_budget,
     sure_rounds,
 )
-from rai_sim.engine.duel import WORTH_A_JUMP
 from rai_sim.engine.faults import NOT_FINITE, finite, report
 from rai_sim.engine.history import History, keep_state, next_asked, see_arm
 from rai_sim.engine.jit import implements, inlined, kernel
-from rai_sim.engine.ranking import repair
+from rai_sim.engine.ranking import Standings, repair
 from rai_sim.engine.stop import raised
 from rai_sim.engine.streams import State
 from rai_sim.engine.vectors import LANES
-from rai_sim.engine.words import advance, draw_words, first_suspect
+from rai_sim.engine.words import WORTH_A_JUMP, advance, draw_words, first_suspect
 
 #: Takes more off a threshold than rounding relative to it can add to it, and more than rounding
 #: relative to means, a pull.
@@ -147,7 +147,20 @@ def pull_all(run: Run, counts: NDArray[np.uint8], c: Constraints, state: State) 
         np.float64(R - t),
         _OF_MEANS * unit * max(abs(s.total[0]), abs(s.total[n - 1])) / t,
     )
-    count, G = constrain(c, s.total, part.open_sizes, n)
+    race = Race(
+        law=law,
+        schedule=schedule,
+        standings=Standings(
+            order=s.order,
+            total=s.total,
+            arm_of=s.arm_of,
+            spare_order=s.picks,
+            spare_total=s.lcb,
+        ),
+        constraints=c,
+        counts=counts,
+    )
+    G = constrain(c, s.total, part.open_sizes, n)
     made = 0
     while made < rounds and not raised(history.stop):
         W = schedules.threshold(schedule, np.float64(R + made)) / unit
@@ -165,34 +178,19 @@ def pull_all(run: Run, counts: NDArray[np.uint8], c: Constraints, state: State) 
                 jumps += 1
                 sure = max(
                     sure,
-                    longest_jump(
-                        law,
-                        schedule,
-                        c,
-                        count,
-                        s.order,
-                        s.arm_of,
-                        s.total,
-                        n,
-                        R + made,
-                        W,
-                        G,
-                        budget,
-                    ),
+                    longest_jump(race, n, R + made, W - G, budget),
                 )
             k = min(sure + 1, rounds - made)
         if walk:
-            state = draw_words(law, s.order, s.arm_of, n, t + made, counts, state)
+            state = draw_words(race, n, t + made, state)
             W_end, k = schedules.threshold(schedule, np.float64(R + made + LANES)) / unit, 0
             most = min(LANES, rounds - made)
             while k < most and G <= W:
-                until = min(
-                    1 + first_suspect(counts, s.order, s.total, n, c, count, k, W, W_end), most
-                )
+                until = min(1 + first_suspect(race, n, k, W, W_end), most)
                 until = min(until, next_asked(history) - R - made)
-                advance(s.order, s.total, n, counts, k, until, s.picks, s.lcb)
+                advance(race, n, k, until)
                 k = until
-                count, G = constrain(c, s.total, part.open_sizes, n)
+                G = constrain(c, s.total, part.open_sizes, n)
                 W = schedules.threshold(schedule, np.float64(R + made + k)) / unit
                 _see(history, s, n, R + made + k, t + made + k, pulls + (made + k) * n)
         else:
@@ -206,7 +204,7 @@ def pull_all(run: Run, counts: NDArray[np.uint8], c: Constraints, state: State) 
             repair(s.order, s.total, n, s.picks, s.lcb)
         made += k
         _see(history, s, n, R + made, t + made, pulls + made * n)
-        count, G = constrain(c, s.total, part.open_sizes, n)
+        G = constrain(c, s.total, part.open_sizes, n)
     for x in range(n):
         s.taken[x] = np.float64(t + made)
         s.mean[x] = s.total[x] / s.taken[x]

@@ -1,0 +1,131 @@
+"""A replication that is being run: what it is given, and the numbers that change from round to
+round."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rai_sim.engine import law as laws
+from rai_sim.engine import schedule as schedules
+from rai_sim.engine.blocks import Block, Setting
+from rai_sim.engine.certificates import Race, new_constraints
+from rai_sim.engine.faults import MOST_PULLS
+from rai_sim.engine.history import History
+from rai_sim.engine.jit import inlined
+from rai_sim.engine.partition import Partition, new_partition
+from rai_sim.engine.ranking import new_standings
+from rai_sim.engine.streams import new_generators
+from rai_sim.engine.strides import WORDS, allowed
+from rai_sim.engine.vectors import LANES
+from rai_sim.engine.words import new_counts
+
+#: Cells of `Run.clock`: the last round whose pulls are made; the pulls made so far, of all arms and
+#: of each active one; the active arms; the outputs that are missing; the jumps that were certified
+#: up to an error.
+ROUND, PULLS, TAKEN, ACTIVE, MISSING, JUMPS = 0, 1, 2, 3, 4, 5
+#: The pulls an arm of the next round, and the last rounds for which the cap and the recording
+#: suffice at that rate.
+PER_ROUND, LAST_PAID, LAST_RECORDED = 6, 7, 8
+#: The rounds of the drawn words that are over, 64 if no words are left; the round in which sums are
+#: next looked at, whether they are finite; for how many rounds from the start no arm can be
+#: settled, the same for all replications.
+OVER, AUDIT, QUIET = 9, 10, 11
+_CELLS = 12
+#: Cells of `Run.terms`, in law units: W of the last round, and of the last round of the words; G of
+#: the last round; the budget of the next jump, negative if it has to be computed anew, as it
+#: depends on the active arms; and that of a first jump with two arms.
+WIDTH, WIDTH_AFTER, GAP, BUDGET, LEAST_BUDGET = 0, 1, 2, 3, 4
+_TERMS = 5
+#: W of the first rounds, where most checks are, is computed once a block.
+_TABULATED = 4096
+
+
+class Run(NamedTuple):
+    """One replication after another."""
+
+    race: Race
+    merging: bool
+    setting: Setting
+    part: Partition
+    widths: NDArray[np.float64]  # W by round in law units, NaN where not yet asked for
+    history: History
+    fault: NDArray[np.int64]
+    generators: NDArray[np.uint64]  # of the replication's stream
+    clock: NDArray[np.int64]
+    terms: NDArray[np.float64]
+
+
+def new_run(law: Any, schedule: Any, merging: bool, setting: Setting, block: Block) -> Run:
+    """Allocate for a block of replications."""
+    N, m = setting.cluster_of.size, setting.sizes.size
+    return Run(
+        race=Race(
+            law=law,
+            schedule=schedule,
+            standings=new_standings(N),
+            constraints=new_constraints(N, m),
+            counts=new_counts(N),
+        ),
+        merging=merging,
+        setting=setting,
+        part=new_partition(setting),
+        widths=np.full(_TABULATED, np.nan),
+        history=block.history,
+        fault=block.fault,
+        generators=new_generators(),
+        clock=np.zeros(_CELLS, np.int64),
+        terms=np.zeros(_TERMS),
+    )
+
+
+@inlined
+def start_clock(run: Run, missing: int) -> None:
+    """Set the clock to the time before round 1."""
+    clock = run.clock
+    for cell in range(QUIET):
+        clock[cell] = 0
+    clock[ACTIVE], clock[MISSING], clock[OVER] = run.race.standings.order.size, missing, LANES
+    run.terms[BUDGET] = -1.0
+    count_rounds(run)
+
+
+@inlined
+def count_rounds(run: Run) -> None:
+    """Find out for how many rounds the cap and the recording suffice, at the next one's rate."""
+    law, schedule, clock, cap = run.race.law, run.race.schedule, run.clock, run.setting.max_pulls
+    R, taken = clock[ROUND], clock[TAKEN]
+    most = cap if cap >= 0 else MOST_PULLS
+    per_round = 1
+    if not schedules.every_round(schedule):
+        most_taken = min(schedules.pulls_after(schedule, R + 1.0), 2.0 * MOST_PULLS - 1024.0)
+        per_round = int(most_taken) - taken
+    clock[PER_ROUND] = per_round
+    clock[LAST_PAID] = R + (most - clock[PULLS]) // clock[ACTIVE] // per_round
+    clock[LAST_RECORDED] = R + (laws.pulls_available(law) - taken) // per_round
+
+
+@inlined
+def last_round(run: Run) -> int:
+    """Return the last round for which the cap and the recording suffice."""
+    return min(run.clock[LAST_PAID], run.clock[LAST_RECORDED])
+
+
+@inlined
+def by_words(run: Run) -> bool:
+    """Whether rounds may be made by words."""
+    return laws.has_words(run.race.law) and allowed(run.setting.strides, WORDS)
+
+
+@inlined
+def width(run: Run, R: int) -> float:
+    """Return W(R) in law units, from the table if it is there."""
+    law, schedule, widths = run.race.law, run.race.schedule, run.widths
+    if widths.size <= R:
+        return schedules.threshold(schedule, np.float64(R)) / laws.unit(law)
+    W = widths[R]
+    if W != W:
+        W = widths[R] = schedules.threshold(schedule, np.float64(R)) / laws.unit(law)
+    return W
