@@ -80,7 +80,7 @@ class Constraints(NamedTuple):
 
     high: NDArray[np.int64]  # (2m,) rank x
     low: NDArray[np.int64]  # (2m,) rank y
-    count: NDArray[np.int64]  # (1,) how many there are
+    number: NDArray[np.int64]  # (1,) how many there are
     suffix: NDArray[np.float64]  # (N,) largest projected sum from a rank on
     prefix: NDArray[np.float64]  # (N,) smallest projected sum up to a rank
 
@@ -100,7 +100,7 @@ def new_constraints(N: int, m: int) -> Constraints:
     return Constraints(
         high=np.empty(2 * m, np.int64),
         low=np.empty(2 * m, np.int64),
-        count=np.zeros(1, np.int64),
+        number=np.zeros(1, np.int64),
         suffix=np.empty(N),
         prefix=np.empty(N),
     )
@@ -134,7 +134,7 @@ def constrain(
                 G = max(G, total[q] - total[p1])
                 count += 1
         p0 = p1
-    constraints.count[0] = count
+    constraints.number[0] = count
     return G
 
 
@@ -167,7 +167,7 @@ def projected_gap(race: Race, n: int, k: float) -> float:
         most = max(most, total[x] + k * laws.mean_of(law, arm_of[order[x]]))
         suffix[x] = most
     gap = -np.inf
-    for j in range(constraints.count[0]):
+    for j in range(constraints.number[0]):
         gap = max(gap, suffix[constraints.high[j]] - prefix[constraints.low[j]])
     return gap
 

@@ -112,7 +112,7 @@ def first_suspect(race: Race, n: int, j: int, W: float, W_end: float) -> int:
     slope = int((W_end - W) * 256.0 / (LANES - j))
     slope = min(slope, LONGEST_RISE)
     intercept = int((W - whole) * 256.0) - j * slope
-    for i in range(constraints.count[0]):
+    for i in range(constraints.number[0]):
         high, low = constraints.high[i], constraints.low[i]
         reference = total[low]
         lead = total[high] - reference - whole
