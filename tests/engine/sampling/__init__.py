@@ -1,0 +1,1 @@
+"""Tests of samplers, `rai_sim.engine.sampling`: a file for each."""
