@@ -12,6 +12,8 @@ import polars as pl
 import pytest
 from command_line import ROOT, Capture, document, printed, refused, run
 
+import rai_sim as rai
+from rai_sim.problem import table_problem
 from rai_sim.study import open_study
 
 TEXT = """
@@ -254,3 +256,50 @@ def test_a_real_interrupt_keeps_what_is_finished(file: Path) -> None:
     assert done > 0
     assert results.rows().collect().height == done
     assert results.runs()[-1]["status"] == "interrupted"
+
+
+STUDY = 'algorithms = ["vanilla"]\ndelta = [0.1, 0.01]\nreplications = 10\n[[instances]]\nname = "table"\ntable_task = 1\n'
+
+
+def in_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    """Let standard output be a terminal of so many columns."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+
+
+def test_a_studys_table_in_a_terminal(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All in a pipe, whatever COLUMNS says; what fits in a terminal, and what is left out is said;
+    the file has all."""
+    (tmp_path / "a.toml").write_text(STUDY.replace("vanilla", "butterscotch"))
+    monkeypatch.setenv("COLUMNS", "40")
+    words = f"study {tmp_path}/a.toml --no-progress"
+    whole = printed(capsys, words)
+    assert "left out" not in whole
+    assert "+- of mean: half-width of the interval over the mean" in whole
+    in_terminal(monkeypatch, 80)
+    table = printed(capsys, words).partition("\n\n")[0].splitlines()
+    assert max(map(len, table[:-1])) <= 80
+    assert table[-1] == (
+        "left out to fit 80 columns: replications, 95 % interval of mean pulls, 95 % interval of "
+        "errors, lower, upper; "
+        "a pipe, --output or --json has all"
+    )
+    in_terminal(monkeypatch, 40)
+    table = printed(capsys, words).partition("\n\n")[0].splitlines()
+    assert max(map(len, table)) <= 40
+    assert table[:4] == [
+        "table",
+        "Butterscotch(merging=True)",
+        "  delta          0.1",
+        "  replications   10",
+    ]
+    mean = (
+        rai.simulate(table_problem(1), rai.Butterscotch(), delta=0.1, replications=10, seed=0)
+        .summary()
+        .mean
+    )
+    assert table[4] == f"  mean pulls     {mean:,.0f}"
+    in_terminal(monkeypatch, 500)
+    assert printed(capsys, words) == whole

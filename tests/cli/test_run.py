@@ -1,18 +1,21 @@
-"""The commands of the command line: their tables, JSON and warnings."""
+"""The verb `run`: its table, its JSON, its warnings, and Ctrl-C."""
 
+import os
 import re
 import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from command_line import Capture, document, printed, refused, run
+from command_line import ROOT, Capture, document, printed, refused, run
 
 import rai_sim as rai
-from rai_sim import LUCB, Bernoulli, Butterscotch, Vanilla, bounds
-from rai_sim.algorithms.base import ALGORITHMS
-from rai_sim.arms.base import LAWS
+from rai_sim import LUCB, Butterscotch, Vanilla
 from rai_sim.cli import run as cli
-from rai_sim.cli import warmup
 from rai_sim.problem import Problem, table_problem
 from rai_sim.simulation.simulate import SimulationInterrupted
 
@@ -168,52 +171,6 @@ def test_a_problem_without_guarantee_is_run_and_warned_of(capsys: Capture) -> No
     assert "WARNING: the bounds do not hold for these arms: sd is 3.0" in text
 
 
-def test_bounds_prints_gaps_and_the_three_theorems(capsys: Capture) -> None:
-    """Arms best first with their clusters, the bottleneck gap, and each bound with its meaning."""
-    words = "bounds --means 0.25,0.875,0.5 --clusters 1,2 --required 1,0 --delta 0.05"
-    lines = printed(capsys, words).splitlines()
-    assert (
-        lines[0] == "3 Bernoulli arms, clusters 1,2, required 1,0, bottleneck gap 0.375, delta 0.05"
-    )
-    assert lines[4].split() == ["1", "0.875", "1", "0.375"]
-    assert lines[5].split() == ["2", "0.5", "2", "0.375"]
-    assert lines[6].split() == ["0", "0.25", "2", "0.625"]
-    problem = Problem(Bernoulli([0.25, 0.875, 0.5]), (1, 2), (1, 0))
-    exact = [
-        function(problem, 0.05) for function in (bounds.lower, bounds.vanilla, bounds.butterscotch)
-    ]
-    said = (
-        "lower bound of any algorithm's mean, asymptotic",
-        "for Vanilla, with",
-        "for Butterscotch, with",
-    )
-    for number, (line, pulls, words_) in enumerate(
-        zip(lines[-3:], exact, said, strict=True), start=1
-    ):
-        assert line.startswith(f"Theorem {number} ")
-        assert f" {pulls:,.{0 if pulls >= 1000 else 1}f} pulls " in line
-        assert words_ in line
-    found = document(capsys, words)
-    assert [bound["pulls"] for bound in found["bounds"]] == exact
-    assert found["arm_gaps"] == [0.625, 0.375, 0.375]
-    assert found["cluster_of"] == [1, 0, 1]
-
-
-def test_infinite_gaps_are_null_in_json(capsys: Capture) -> None:
-    """JSON has no infinity."""
-    found = document(capsys, "bounds --means 0.5,0.25 --clusters 2 --required 1")
-    assert found["arm_gaps"] == [None, None]
-    assert found["problem"]["bottleneck_gap"] is None
-
-
-def test_many_arms_are_not_all_listed(capsys: Capture) -> None:
-    """A text stays readable; JSON has them all."""
-    means = ",".join(str(k / 100) for k in range(60))
-    words = f"bounds --means {means} --clusters 30,30 --required 1,0"
-    assert "... and 10 arms more; --json lists all" in printed(capsys, words)
-    assert len(document(capsys, words)["arm_gaps"]) == 60
-
-
 def interrupt_vanilla(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
     """Let Ctrl-C come when Vanilla has done so many replications."""
 
@@ -257,54 +214,121 @@ def test_ctrl_c_before_anything_is_finished(
     assert document(capsys, f"run {TWO} --algorithm vanilla", expect=130)["runs"] == []
 
 
-def test_help_lists_commands_and_options(capsys: Capture) -> None:
-    """Without words there is help, too."""
-    text = printed(capsys, "")
-    for command in ("run", "bounds", "warmup"):
-        assert command in text
-    text = printed(capsys, "run --help")
-    for option in (
-        "means",
-        "law",
-        "sd",
-        "clusters",
-        "algorithm",
-        "seed",
-        "jobs",
-        "max-pulls",
-        "no-strict",
-    ):
-        assert f"--{option} " in text
-    assert "--clusters" in printed(capsys, "bounds --help")
-    assert "rai-sim warmup" in printed(capsys, "warmup --help")
+def in_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    """Let standard output be a terminal of so many columns."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
 
 
-def test_warmup_of_an_unknown_law(capsys: Capture) -> None:
-    """One line."""
-    assert refused(capsys, "warmup --law luck").startswith(
-        "rai-sim: --law luck is no reward law; choose one of bernoulli"
-    )
+def counting(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture, stop_at: int | None = None
+) -> tuple[list[str], list[str]]:
+    """Let `run` note what was printed before each simulation, and be interrupted in one of them."""
+    before: list[str] = []
+    printed_so_far: list[str] = []
+
+    def simulate(problem: Problem, algorithm: Any, **options: Any) -> rai.Result:
+        printed_so_far.append(capsys.readouterr().out)
+        before.append("".join(printed_so_far))
+        if len(before) - 1 == stop_at:
+            raise SimulationInterrupted(None)
+        return rai.simulate(problem, algorithm, **options)
+
+    monkeypatch.setattr(cli, "simulate", simulate)
+    return before, printed_so_far
 
 
-def test_warmup_runs_every_law_with_every_algorithm(
+def test_run_prints_each_row_as_it_is_done(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each combination of law, algorithm and switches is simulated; every pair's time is told."""
-    ran = set()
-
-    def simulate(problem: Problem, algorithm: Any, **options: Any) -> None:
-        ran.add((type(problem.arms).__name__.lower(), repr(algorithm)))
-
-    monkeypatch.setattr(warmup, "simulate", simulate)
-    lines = [line.split() for line in printed(capsys, "warmup").splitlines()]
-    laws = ("bernoulli", "categorical", "gaussian", "recorded")
-    others = [LUCB(as_printed=True)]
-    assert {(law, repr(algorithm)) for law in laws for algorithm in VARIANTS + others} <= ran
-    assert [line[:2] for line in lines[:-1]] == [[law, name] for law in LAWS for name in ALGORITHMS]
-    assert all(
-        line[-1] == "s" and float(line[-2]) >= 0.0 for line in lines if line[0] in (*laws, "total")
+    """When the second algorithm begins, the first one's row is there; with --json nothing is, until
+    the end."""
+    before, so_far = counting(monkeypatch, capsys)
+    words = "run --algorithm butterscotch --algorithm butterscotch:merging=false --replications 3 --no-progress --table-task 1"
+    run(words)
+    rest = capsys.readouterr().out
+    assert before[0] == ""
+    assert before[1].startswith("10 Bernoulli arms, clusters 3,5,2")
+    assert re.match(
+        r"Butterscotch\(merging=True\) +10,370  10,370 to 10,370 .* \d+\.\d\d$",
+        before[1].splitlines()[-1],
     )
-    assert lines[-1][0] == "total"
-    ran.clear()
-    printed(capsys, "warmup --law gaussian --law Recorded")
-    assert {law for law, _ in ran} == {"gaussian", "recorded"}
+    text = "".join(so_far) + rest
+    lines = text.splitlines()
+    assert [line.split("(")[0] for line in lines[4:6]] == ["Butterscotch"] * 2
+    assert len(lines[2]) == len(lines[3]) == len(lines[4]) == len(lines[5])
+    before, _ = counting(monkeypatch, capsys)
+    run(f"{words} --json")
+    assert before == ["", ""]
+    capsys.readouterr()
+    before, so_far = counting(monkeypatch, capsys, stop_at=1)
+    run(words, expect=130)
+    rest = capsys.readouterr().out
+    assert before[1].splitlines()[-1].startswith("Butterscotch(merging=True)")
+    assert "INTERRUPTED: 1 of 2 algorithms are complete" in rest
+    assert "Butterscotch(" not in rest.partition("the same numbers again")[0]
+
+
+def test_run_in_narrow_terminals(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """80 columns keep mean, interval and errors; 40 have all, one below the other."""
+    words = "run --algorithm butterscotch --replications 3 --no-progress --table-task 1"
+    in_terminal(monkeypatch, 80)
+    lines = printed(capsys, words).splitlines()
+    assert re.split(" {2,}", lines[2]) == ["algorithm", "mean pulls", "95 % interval", "errors"]
+    assert (
+        "left out to fit 80 columns: 95 % interval of errors, lower bound, upper bound, seconds; "
+        "a pipe or --json has all" in lines
+    )
+    in_terminal(monkeypatch, 40)
+    lines = printed(capsys, words).splitlines()
+    assert lines[2:5] == [
+        "Butterscotch(merging=True)",
+        "  mean pulls     10,370",
+        "  95 % interval  10,370 to 10,370",
+    ]
+
+
+def test_an_algorithm_that_fails_does_not_cost_the_others_results(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    """LUCB is done before the recording ends, Butterscotch is not."""
+    np.save(tmp_path / "short.npy", np.tile([[1.0], [0.0]], 200))
+    words = (
+        "--clusters 1,1 --required 1,0 --algorithm lucb --algorithm butterscotch --replications 4"
+    )
+    run(f"run --law recorded --rewards '{tmp_path}/short.npy' {words}", expect=2)
+    captured = capsys.readouterr()
+    assert "LUCB(as_printed=False)" in captured.out
+    assert "Butterscotch(" not in captured.out
+    assert "--rewards: rewards: the recording of arm" in captured.err
+
+
+PROGRAM = (sys.executable, "-m", "rai_sim")
+
+
+def test_a_real_interrupt_ends_a_simulation_promptly() -> None:
+    """SIGINT in the middle of a long simulation: what is finished is printed, exit code 130."""
+    words = [
+        "--table-task",
+        "1",
+        "--algorithm",
+        "butterscotch",
+        "--replications",
+        "2e7",
+        "--progress",
+    ]
+    with subprocess.Popen(
+        [*PROGRAM, "run", *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        seen = b""
+        # Compilation may come first; the bar moves when replications do.
+        while not re.search(rb"[1-9][.\d]*[kM]?/20\.0M", seen):
+            more = os.read(process.stderr.fileno(), 4096)
+            assert more, seen.decode()
+            seen += more
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"INTERRUPTED: 0 of 1 algorithms are complete, Butterscotch(merging=True) has" in out

@@ -1,15 +1,12 @@
 """Where the command line writes to, and what it says when it cannot."""
 
-import csv
 import io
 import os
 import re
 import shutil
-import signal
 import stat
 import subprocess
 import sys
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,14 +14,9 @@ from typing import Any
 import polars as pl
 import pytest
 from command_line import ROOT, Capture, printed, refused, run
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import rai_sim as rai
-from rai_sim.cli import run as cli
 from rai_sim.cli.study import write_table
-from rai_sim.support import entry
-from rai_sim.support.files import from_harmless
 
 STUDY = """
 algorithms = ["butterscotch"]
@@ -306,154 +298,3 @@ def test_the_process_itself(encoding: str, file: Path, tmp_path: Path) -> None:
     )
     assert b"=1+1, two arms with ? ? 0" in done.stdout
     assert done.stderr == b""
-
-
-@settings(max_examples=200, derandomize=True)
-@given(
-    st.text(),
-    st.sampled_from(["ascii", "cp1252", "latin-1", "utf-8", "utf-16", "cp437", "shift_jis"]),
-)
-def test_anything_can_be_printed(text: str, encoding: str) -> None:
-    """Names of files that are no text too: every letter, or a question mark in its place."""
-    text += "\udcff"
-    out, err = stream(encoding), stream(encoding)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "stdout", out)
-        patch.setattr(sys, "stderr", err)
-        entry.print_anything()
-        print(text, end="", flush=True)
-        print(text, file=sys.stderr, end="", flush=True)
-    for one in (out, err):
-        shown = one.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined]
-        expected = "".join(letter.encode(encoding, "replace").decode(encoding) for letter in text)
-        assert shown == expected.replace("\n", os.linesep)
-
-
-def test_streams_in_their_place_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """None (no console), a text in memory, and one that loses letters in a way of its own."""
-    own = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="namereplace")
-    monkeypatch.setattr(sys, "stdout", None)
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
-    entry.print_anything()
-    monkeypatch.setattr(sys, "stdout", own)
-    entry.print_anything()
-    assert own.errors == "namereplace"
-
-
-def test_warnings_are_a_line(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of libraries and of the kernel cache: no place in the program, no line of source."""
-
-    def simulate(*_: object, **__: object) -> rai.Result:
-        warnings.warn("the cache is full; free space", RuntimeWarning, stacklevel=1)
-        return rai.simulate(rai.table_problem(task=1), rai.Butterscotch(), replications=2, seed=0)
-
-    monkeypatch.setattr(cli, "simulate", simulate)
-    with warnings.catch_warnings():
-        warnings.simplefilter("default")
-        run("run --table-task 1 --algorithm butterscotch --replications 2")
-    assert capsys.readouterr().err == "rai-sim: WARNING: the cache is full; free space\n"
-
-
-# CSV
-# --------------------------------------------------------------------------------------------------
-
-
-def test_a_name_like_a_formula(file: Path, tmp_path: Path, capsys: Capture) -> None:
-    """It gets an apostrophe in CSV alone; numbers, negative ones too, stay numbers."""
-    for kind in ("csv", "parquet"):
-        printed(capsys, f"study '{file}' --output '{tmp_path}/s.{kind}'")
-    frame, whole = pl.read_csv(tmp_path / "s.csv"), pl.read_parquet(tmp_path / "s.parquet")
-    assert whole["instance"].to_list() == ["=1+1, two arms with δ → 0"] * 2
-    assert frame["instance"].to_list() == ["'=1+1, two arms with δ → 0"] * 2
-    assert [from_harmless(cell) for cell in frame["instance"]] == whole["instance"].to_list()
-    assert frame["pulls_mean"].to_list() == whole["pulls_mean"].to_list()
-    assert frame.columns == whole.columns
-
-
-cells = st.text(
-    st.one_of(
-        st.sampled_from("=+-@\t\r\n'\",;1.e"),
-        st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"),
-    )
-)
-
-
-@settings(max_examples=100, deadline=None, derandomize=True)
-@given(
-    st.lists(
-        st.tuples(cells, st.floats(allow_nan=False), st.integers(-(2**63), 2**63 - 1)),
-        min_size=1,
-        max_size=5,
-    )
-)
-def test_every_text_comes_back_from_csv_and_none_is_run(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, float, int]]
-) -> None:
-    """Read by another program's parser; numbers are not touched."""
-    path = tmp_path_factory.mktemp("cells") / "t.csv"
-    write_table(
-        pl.DataFrame(
-            rows, schema={"text": pl.String, "x": pl.Float64, "n": pl.Int64}, orient="row"
-        ),
-        path,
-    )
-    with path.open(encoding="utf-8", newline="") as lines:
-        head, *found = csv.reader(lines)
-    assert head == ["text", "x", "n"]
-    assert [(from_harmless(text), float(x), int(n)) for text, x, n in found] == rows
-    for text, _, _ in found:
-        assert text[:1] not in tuple("=@\t\r\n")
-        assert text[:1] not in ("+", "-") or float(text) is not None
-
-
-# Ctrl-C while the program starts
-# --------------------------------------------------------------------------------------------------
-
-_AS_SCRIPT = "import sys; sys.argv[:1] = ['/usr/bin/rai-sim']; from rai_sim.cli import main; sys.exit(main())"
-
-
-@pytest.mark.parametrize("library", ["numpy", "llvmlite", "numba", "typer"])
-@pytest.mark.parametrize(
-    "program", [("-m", "rai_sim"), ("-c", _AS_SCRIPT)], ids=["module", "script"]
-)
-def test_ctrl_c_while_libraries_load(program: tuple[str, ...], library: str) -> None:
-    """Exit code 130 and nothing said, whichever library is being loaded."""
-    command = [sys.executable, "-X", "importtime", *program, "run"]
-    with subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stderr is not None
-        for line in process.stderr:  # a line when a module is loaded
-            if re.search(rf"\| +{library}\b", line):
-                break
-        else:
-            pytest.fail(f"{library} was not loaded")
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert out == ""
-    assert [line for line in err.splitlines() if not line.startswith("import time:")] == []
-
-
-def test_libraries_that_load_the_package_keep_their_ctrl_c() -> None:
-    """Only the program answers by itself; a handler that is there, or none at all (nohup),
-    stays."""
-    code = "import signal, sys; {}; import rai_sim; print(signal.getsignal(signal.SIGINT))"
-    for before, expected in (
-        ("", "<built-in function default_int_handler>"),
-        (
-            "sys.argv[0] = 'rai-sim'; signal.signal(signal.SIGINT, signal.SIG_IGN)",
-            "Handlers.SIG_IGN",
-        ),
-    ):
-        done = subprocess.run(
-            [sys.executable, "-c", code.format(before or "pass")],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stdout.strip() in (
-            expected,
-            str(signal.SIG_IGN) if "IGN" in expected else expected,
-        )

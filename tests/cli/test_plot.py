@@ -1,0 +1,82 @@
+"""The verb `plot`."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import ROOT, Capture, printed
+
+
+def test_plot_draws_what_suits(file: Path, capsys: Capture) -> None:
+    """From the file or the folder, a line for every picture."""
+    lines = printed(capsys, f"plot '{file}'").splitlines()
+    folder = file.with_suffix(".figures")
+    names = sorted(path.name for path in folder.iterdir())
+    assert len(lines) == len(names)
+    assert {
+        "pulls-against-delta.png",
+        "pulls-against-gap.png",
+        "ratios.png",
+        "distribution.png",
+        "histogram.png",
+    } <= set(names)
+    assert lines[0].startswith(
+        f"{folder / 'pulls-against-delta.png'}  two arms, gap = 0.8: mean pulls against the error "
+        "probability"
+    )
+    printed(capsys, f"plot '{file.with_suffix('.study')}' -o '{file.parent / 'else'}' --format svg")
+    assert sorted(path.name for path in (file.parent / "else").iterdir()) == [
+        name.replace(".png", ".svg") for name in names
+    ]
+
+
+def test_select_and_all(file: Path, capsys: Capture) -> None:
+    """Only the tasks asked for, in figures and reports; and all figures, not three of a kind."""
+    folder = file.parent / "some"
+    chosen = "--select instance='*gap = 0.4' --select delta=0.01 --select algorithm=vanilla:merging=true --select algorithm=LUCB"
+    lines = printed(capsys, f"plot '{file}' -o '{folder}' {chosen}").splitlines()
+    assert [
+        line.partition("  ")[2].partition(":")[0] for line in lines if "distribution." in line
+    ] == ["two arms, gap = 0.4, δ = 0.01"]
+    assert not [line for line in lines if "gap = 0.8" in line or "δ = 0.1:" in line]
+    few = printed(capsys, f"plot '{file}' -o '{file.parent / 'few'}' --format svg").splitlines()
+    everything = printed(
+        capsys, f"plot '{file}' -o '{file.parent / 'all'}' --format svg --all"
+    ).splitlines()
+    assert len([line for line in few if "/distribution" in line]) == 2
+    assert len([line for line in everything if "/distribution" in line]) == 4
+    page = file.parent / "some.html"
+    printed(
+        capsys,
+        f"report '{file.with_suffix('.study')}' -o '{page}' --select delta=0.1 --select "
+        "'instance=two arms, gap = 0.8' --all",
+    )
+    assert ">two arms, gap = 0.8<" in page.read_text(encoding="utf-8")
+    assert ">two arms, gap = 0.4<" not in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("words", ["trace --plot t.png", "plot {}", "report {}"])
+def test_without_matplotlib(words: str, file: Path) -> None:
+    """Exit code 2 and one line that names the extra; the events alone need nothing."""
+    code = "import sys; sys.modules['matplotlib'] = None; from rai_sim.cli import main; sys.exit(main(sys.argv[1:]))"
+
+    def run(arguments: list[str]) -> "subprocess.CompletedProcess[str]":
+        environment = dict(os.environ, PYTHONPATH=ROOT)
+        command = [sys.executable, "-c", code, *arguments]
+        return subprocess.run(
+            command, capture_output=True, text=True, cwd=file.parent, env=environment, check=False
+        )
+
+    done = run(words.format(file).split())
+    assert done.returncode == 2
+    assert (
+        done.stderr
+        == "rai-sim: plots need matplotlib, which is not installed: pip install 'rai_sim[plot]'\n"
+    )
+    assert done.stdout == ""
+    assert sorted(path.name for path in file.parent.iterdir()) == ["gaps.study", "gaps.toml"]
+    if words.startswith("trace"):
+        assert json.loads(run(["trace", "--json"]).stdout)["pulls"] > 0

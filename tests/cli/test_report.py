@@ -1,0 +1,16 @@
+"""The verb `report`."""
+
+from pathlib import Path
+
+from command_line import Capture, printed
+
+
+def test_report_writes_a_page(file: Path, capsys: Capture) -> None:
+    """Beside the study unless told otherwise; with the file's text where there is one."""
+    assert printed(capsys, f"report '{file}'").strip() == str(file.with_suffix(".html"))
+    page = file.with_suffix(".html").read_text(encoding="utf-8")
+    assert "<h1>gaps</h1>" in page
+    assert "gap = [0.8, 0.4]" in page
+    other = file.parent / "r.html"
+    printed(capsys, f"report '{file.with_suffix('.study')}' -o '{other}' --title 'A study'")
+    assert "<h1>A study</h1>" in other.read_text(encoding="utf-8")

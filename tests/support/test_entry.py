@@ -1,0 +1,108 @@
+"""The program's streams take any text, and Ctrl-C while libraries load is no traceback."""
+
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+from command_line import ROOT
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rai_sim.support import entry
+
+# Standard output and error of any encoding
+# --------------------------------------------------------------------------------------------------
+
+
+def stream(encoding: str) -> io.TextIOWrapper:
+    """Return a stream as Python makes one for standard output."""
+    return io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="strict")
+
+
+@settings(max_examples=200, derandomize=True)
+@given(
+    st.text(),
+    st.sampled_from(["ascii", "cp1252", "latin-1", "utf-8", "utf-16", "cp437", "shift_jis"]),
+)
+def test_anything_can_be_printed(text: str, encoding: str) -> None:
+    """Names of files that are no text too: every letter, or a question mark in its place."""
+    text += "\udcff"
+    out, err = stream(encoding), stream(encoding)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        entry.print_anything()
+        print(text, end="", flush=True)
+        print(text, file=sys.stderr, end="", flush=True)
+    for one in (out, err):
+        shown = one.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined]
+        expected = "".join(letter.encode(encoding, "replace").decode(encoding) for letter in text)
+        assert shown == expected.replace("\n", os.linesep)
+
+
+def test_streams_in_their_place_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None (no console), a text in memory, and one that loses letters in a way of its own."""
+    own = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="namereplace")
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    entry.print_anything()
+    monkeypatch.setattr(sys, "stdout", own)
+    entry.print_anything()
+    assert own.errors == "namereplace"
+
+
+# Ctrl-C while the program starts
+# --------------------------------------------------------------------------------------------------
+
+_AS_SCRIPT = "import sys; sys.argv[:1] = ['/usr/bin/rai-sim']; from rai_sim.cli import main; sys.exit(main())"
+
+
+@pytest.mark.parametrize("library", ["numpy", "llvmlite", "numba", "typer"])
+@pytest.mark.parametrize(
+    "program", [("-m", "rai_sim"), ("-c", _AS_SCRIPT)], ids=["module", "script"]
+)
+def test_ctrl_c_while_libraries_load(program: tuple[str, ...], library: str) -> None:
+    """Exit code 130 and nothing said, whichever library is being loaded."""
+    command = [sys.executable, "-X", "importtime", *program, "run"]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:  # a line when a module is loaded
+            if re.search(rf"\| +{library}\b", line):
+                break
+        else:
+            pytest.fail(f"{library} was not loaded")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert [line for line in err.splitlines() if not line.startswith("import time:")] == []
+
+
+def test_libraries_that_load_the_package_keep_their_ctrl_c() -> None:
+    """Only the program answers by itself; a handler that is there, or none at all (nohup),
+    stays."""
+    code = "import signal, sys; {}; import rai_sim; print(signal.getsignal(signal.SIGINT))"
+    for before, expected in (
+        ("", "<built-in function default_int_handler>"),
+        (
+            "sys.argv[0] = 'rai-sim'; signal.signal(signal.SIGINT, signal.SIG_IGN)",
+            "Handlers.SIG_IGN",
+        ),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", code.format(before or "pass")],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.strip() in (
+            expected,
+            str(signal.SIG_IGN) if "IGN" in expected else expected,
+        )
