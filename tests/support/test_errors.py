@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import rai_sim
+from rai_sim.arms.movielens import MovieLensError
 from rai_sim.support.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -79,6 +80,7 @@ def test_an_error_is_told_in_the_words_of_the_front_end(
     [
         ArgumentTypeError("x", *PARTS),
         ArgumentValueError("x", "x is 3"),
+        MovieLensError("path", "x.csv is empty"),
         WordedOverflowError("too large; cap it with ", Named("y")),
     ],
 )

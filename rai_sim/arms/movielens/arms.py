@@ -84,8 +84,9 @@ def load(path: str | os.PathLike[str], top: int = 50, scale: str = "stars/5") ->
         low, high = table.extremes
         if low == high:
             raise MovieLensError(
+                "scale",
                 f"{path!s}: every rating is {low / 2:g} stars, which min-max cannot scale; use "
-                "scale='stars/5'"
+                "scale='stars/5'",
             )
         values = (half_stars - low) / float(high - low)
     probabilities = table.ratings / table.ratings.sum(axis=1, keepdims=True)
@@ -160,7 +161,8 @@ def _ranked(cells: pl.DataFrame, titles: dict[int, str] | None, n: int, name: st
     )
     if len(movies) < n:
         raise MovieLensError(
-            f"top is {n} but {name} has ratings of {len(movies):,} movies; ask for as many at most"
+            "top",
+            f"top is {n} but {name} has ratings of {len(movies):,} movies; ask for as many at most",
         )
     ids = movies["movie"].head(n).to_list()
     chosen = cells.filter(pl.col("movie").is_in(ids))
@@ -217,8 +219,9 @@ def load_means(path: str | os.PathLike[str], top: int | None = None) -> Bernoull
     for needed in ("movie_id", "ratings", column):
         if needed not in frame.columns:
             raise MovieLensError(
+                "path",
                 f"{name} has no column {needed} but {', '.join(frame.columns)}; name it so, or "
-                "add it"
+                "add it",
             )
     frame = _cast(frame, name, {"movie_id": pl.Int64, "ratings": pl.Int64, column: pl.Float64})
     most = 1.0 if column == "mean" else 5.0
@@ -230,14 +233,15 @@ def load_means(path: str | os.PathLike[str], top: int | None = None) -> Bernoull
     )
     if len(bad):
         raise MovieLensError(
+            "path",
             f"{name}: {bad.row(0, named=True)} is no movie with an id of its own, at least one "
             f"rating and a {column} "
-            f"from 0 to {most:g}; mend or remove the line"
+            f"from 0 to {most:g}; mend or remove the line",
         )
     n = len(frame) if top is None else check_count("top", top, 1)
     if not 1 <= n <= len(frame):
         raise MovieLensError(
-            f"top is {n} but {name} has {len(frame)} movies; ask for as many at most"
+            "top", f"top is {n} but {name} has {len(frame)} movies; ask for as many at most"
         )
     frame = frame.sort(["ratings", "movie_id"], descending=[True, False]).head(n)
     names = (
@@ -254,18 +258,20 @@ def _table(path: Path) -> pl.DataFrame:
     remedy = "it must be comma-separated, with a header"
     rows = list(rows_of(file_at(path), ","))
     if not rows:
-        raise MovieLensError(f"{path} cannot be read: it is empty; {remedy}")
+        raise MovieLensError("path", f"{path} cannot be read: it is empty; {remedy}")
     names = [name.strip(" ") for name in rows[0][1]]
     for number, row in rows:
         if len(row) != len(names):
             raise MovieLensError(
+                "path",
                 f"{path} cannot be read: line {number} has {len(row)} fields, not {len(names)}; "
-                f"{remedy}"
+                f"{remedy}",
             )
     if len(set(names)) < len(names):
         raise MovieLensError(
+            "path",
             f"{path} has several columns "
-            f"{next(name for name in names if names.count(name) > 1)!r}; keep one of them"
+            f"{next(name for name in names if names.count(name) > 1)!r}; keep one of them",
         )
     return pl.DataFrame(
         [[text or None for text in row] for _, row in rows[1:]],
@@ -281,8 +287,9 @@ def _cast(frame: pl.DataFrame, name: str, kinds: dict[str, type[pl.DataType]]) -
         wrong = frame[column].filter(numbers.is_null() & frame[column].is_not_null())
         if len(wrong):
             raise MovieLensError(
+                "path",
                 f"{name} cannot be read: {column} is {wrong[0]!r}, no number; it must be "
-                "comma-separated, with a header"
+                "comma-separated, with a header",
             )
         frame = frame.with_columns(numbers)
     return frame

@@ -15,6 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
+from rai_sim.support.errors import ArgumentValueError
+
 DOWNLOAD = "give a MovieLens download: its folder, its zip or its file of ratings"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: What a file of ratings, or of titles or means, may hold unpacked. The largest of MovieLens have
@@ -31,8 +33,11 @@ _TITLES_END = (".csv", ".dat", ".item", ".gz")
 Got = TypeVar("Got")
 
 
-class MovieLensError(ValueError):
-    """Ratings cannot be used; the message names the file, what is wrong and the remedy."""
+class MovieLensError(ArgumentValueError):
+    """Ratings cannot be used; the message names the file, what is wrong and the remedy.
+
+    `argument` is "path", or "top" or "scale" where the ratings are in order but not enough for it.
+    """
 
 
 class MovieLensWarning(UserWarning):
@@ -81,9 +86,10 @@ class File:
                 total += len(block)
                 if total > most:
                     raise MovieLensError(
+                        "path",
                         f"{self.name} holds more than {most:,} bytes, unpacked, where the largest "
                         "file of its kind in "
-                        f"MovieLens holds a quarter of that; {DOWNLOAD}"
+                        f"MovieLens holds a quarter of that; {DOWNLOAD}",
                     )
                 yield block
 
@@ -107,8 +113,9 @@ class File:
             if len(rest) > _LONGEST_LINE:
                 line = number + ready.count(b"\n")
                 raise MovieLensError(
+                    "path",
                     f"{self.name}, line {line:,}, with the empty lines after it, is longer than a "
-                    f"megabyte; {DOWNLOAD}"
+                    f"megabyte; {DOWNLOAD}",
                 )
         last = rest.rstrip(b"\r\n").replace(b"\r\n", b"\n")
         if ready or last:
@@ -148,23 +155,26 @@ def _fault(name: str, error: Exception, member: str = "") -> MovieLensError:
     words = str(error) or "it ends early"
     if isinstance(error, NotImplementedError):
         return MovieLensError(
+            "path",
             f"{name} is packed in a way that Python cannot unpack "
             f"({words}{member and f' in {member}'}); "
-            "unpack it with another program and give the folder"
+            "unpack it with another program and give the folder",
         )
     if isinstance(error, RuntimeError) and "password" in words:
         return MovieLensError(
-            f"{name} is encrypted; unpack it with its password and give the folder"
+            "path", f"{name} is encrypted; unpack it with its password and give the folder"
         )
     if isinstance(error, OSError) and error.errno is not None:
-        return MovieLensError(f"{name} cannot be read: {error.strerror or error}; {DOWNLOAD}")
+        return MovieLensError(
+            "path", f"{name} cannot be read: {error.strerror or error}; {DOWNLOAD}"
+        )
     if member:
         return MovieLensError(
-            f"{name} is a damaged zip archive ({words} in {member}); download it again"
+            "path", f"{name} is a damaged zip archive ({words} in {member}); download it again"
         )
     if isinstance(error, (EOFError, zlib.error, gzip.BadGzipFile)):
-        return MovieLensError(f"{name} is a damaged gzip file ({words}); download it again")
-    return MovieLensError(f"{name} cannot be read: {words}; {DOWNLOAD}")
+        return MovieLensError("path", f"{name} is a damaged gzip file ({words}); download it again")
+    return MovieLensError("path", f"{name} cannot be read: {words}; {DOWNLOAD}")
 
 
 @contextmanager
@@ -182,7 +192,9 @@ def files_of(path: Path) -> Iterator[tuple[Sequence[File], bool]]:
         try:
             archive = stack.enter_context(zipfile.ZipFile(path))
         except zipfile.BadZipFile:
-            raise MovieLensError(f"{path} is a damaged zip archive; download it again") from None
+            raise MovieLensError(
+                "path", f"{path} is a damaged zip archive; download it again"
+            ) from None
         except Exception as error:  # as of members
             raise _fault(str(path), error, "its list of files") from None
         yield [_member(archive, info, path).looked_at() for info in _members(archive, path)], False
@@ -192,7 +204,7 @@ def file_at(path: Path) -> File:
     """Return a file that is to be read whatever its name."""
     # a pipe gives its content once, a device may never end
     if os.path.exists(path) and not os.path.isfile(path):
-        raise MovieLensError(f"{path} is neither a file nor a folder; {DOWNLOAD}")
+        raise MovieLensError("path", f"{path} is neither a file nor a folder; {DOWNLOAD}")
     file = _on_disk(path).looked_at()
     if file.flaw is not None:
         raise file.flaw
@@ -236,8 +248,9 @@ def _listed(folder: Path) -> list[Path]:
         ]
         if len(found) > _MOST_FILES:
             raise MovieLensError(
+                "path",
                 f"{folder} holds more than {_MOST_FILES} files; name the file of ratings, or the "
-                "folder that it lies in"
+                "folder that it lies in",
             )
     return sorted(found)
 
@@ -251,6 +264,7 @@ def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
     ]
     if len(found) > _MOST_FILES:
         raise MovieLensError(
-            f"{path} holds more than {_MOST_FILES} files; unpack it and name the file of ratings"
+            "path",
+            f"{path} holds more than {_MOST_FILES} files; unpack it and name the file of ratings",
         )
     return found

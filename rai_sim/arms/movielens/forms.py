@@ -113,7 +113,7 @@ def find_ratings(path: str, files: Sequence[File], named: bool) -> tuple[File, F
         if len(usual) != 1:
             names = ", ".join(pair[0].name for pair in (usual or found)[:5])
             raise MovieLensError(
-                f"{path} holds several files of ratings ({names}); name the one to read"
+                "path", f"{path} holds several files of ratings ({names}); name the one to read"
             )
         found = usual
     if not found:
@@ -137,8 +137,9 @@ def find_titles(ratings: File, form: Form, files: Sequence[File]) -> tuple[File,
         if len(chosen) != 1:
             names = ", ".join(pair[0].name for pair in (chosen or found)[:5])
             raise MovieLensError(
+                "path",
                 f"{ratings.name} has several files of titles beside it ({names}); keep one of "
-                "them there"
+                "them there",
             )
         found = chosen
     if found:
@@ -190,7 +191,7 @@ def _named(
     for name in wanted:
         if names.count(name) > 1:
             raise MovieLensError(
-                f"{file.name} has {names.count(name)} columns {name}; keep one of them"
+                "path", f"{file.name} has {names.count(name)} columns {name}; keep one of them"
             )
     return Form(family, separator, True, tuple(names.index(name) for name in wanted), len(names))
 
@@ -234,7 +235,7 @@ def _titles_form(file: File, family: Family) -> Form | None:
 def _no_ratings(path: str, files: Sequence[File], named: bool) -> MovieLensError:
     """Return what is wrong with the file that was most likely meant."""
     if all(not file.head for file in files):
-        return MovieLensError(f"{path} is empty; {DOWNLOAD}")
+        return MovieLensError("path", f"{path} is empty; {DOWNLOAD}")
     for file in files:
         lines = _lines(file)
         for separator in _AFTER_HEADER:
@@ -242,8 +243,9 @@ def _no_ratings(path: str, files: Sequence[File], named: bool) -> MovieLensError
             missing = set(_WANTED) - set(columns)
             if len(missing) == 1 and (file is files[0] or "rating" not in missing):
                 return MovieLensError(
+                    "path",
                     f"{file.name} has no column {missing.pop()} but {', '.join(columns)}; "
-                    f"{DOWNLOAD}, or rename a column"
+                    f"{DOWNLOAD}, or rename a column",
                 )
     for file in files:
         if (
@@ -254,10 +256,11 @@ def _no_ratings(path: str, files: Sequence[File], named: bool) -> MovieLensError
         ):
             flaw = _strangeness(file)
             if flaw:
-                return MovieLensError(f"{file.name} {flaw}")
+                return MovieLensError("path", f"{file.name} {flaw}")
     return MovieLensError(
+        "path",
         f"{path} holds no ratings in a form that MovieLens uses; {DOWNLOAD}, or one with a header "
-        "that names userId, movieId and rating"
+        "that names userId, movieId and rating",
     )
 
 

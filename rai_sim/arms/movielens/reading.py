@@ -56,13 +56,14 @@ def read_ratings(file: File, form: Form) -> pl.DataFrame:
         found += len(ratings)
         if found > _MOST_RATINGS:
             raise MovieLensError(
+                "path",
                 f"{file.name} holds more than {_MOST_RATINGS:,} ratings, three times as many as "
                 "the largest set of "
-                f"MovieLens; {DOWNLOAD}"
+                f"MovieLens; {DOWNLOAD}",
             )
     _refuse_ratings(file.name, wrong)
     if not found:
-        raise MovieLensError(f"{file.name} holds no ratings; {DOWNLOAD}")
+        raise MovieLensError("path", f"{file.name} holds no ratings; {DOWNLOAD}")
     pairs = np.concatenate(keys)
     keys.clear()
     pairs.sort()
@@ -94,10 +95,11 @@ def _numbers(file: File, form: Form, first: int, body: bytes) -> pl.DataFrame:
             texts.row(at, named=True), numbers.row(at, named=True)
         )
         raise MovieLensError(
+            "path",
             f"{file.name} cannot be read: up to line {last:,} it has {bad.size:,} lines without "
             "user, movie or rating, "
             f"the first is line {first + at:,}, {shortened(line)!r}: {flaw}; mend it, or download "
-            "the set again"
+            "the set again",
         )
     return numbers
 
@@ -178,9 +180,10 @@ def _refuse_ids(name: str, ratings: pl.DataFrame, first: int) -> None:
         if wrong.size:
             at = int(wrong[0])
             raise MovieLensError(
+                "path",
                 f"{name}, line {first + at:,}: {who} {ratings[who][at]} is no id of MovieLens: "
                 "those are positive "
-                "integers below 2^31; remove such lines"
+                "integers below 2^31; remove such lines",
             )
 
 
@@ -191,9 +194,10 @@ def _refuse_ratings(name: str, wrong: Sequence[pl.DataFrame]) -> None:
             found.sort("movie", "rating", "user").select("movie", "rating", "user").row(0)
         )
         raise MovieLensError(
+            "path",
             f"{name}: rating {rating:g} of movie {movie} by user {user} is no number of half "
             "stars from 0.5 to 5, "
-            f"nor are {len(found) - 1:,} others; remove or mend such lines"
+            f"nor are {len(found) - 1:,} others; remove or mend such lines",
         )
 
 
@@ -203,9 +207,10 @@ def _refuse_duplicates(name: str, pairs: NDArray[np.uint64]) -> None:
     if twice.size:
         user, movie = divmod(int(pairs[twice[0]]), 2**32)
         raise MovieLensError(
+            "path",
             f"{name}: user {user} has rated movie {movie} more than once, and so {twice.size:,} "
             "lines are too many; "
-            "keep one rating a user and movie"
+            "keep one rating a user and movie",
         )
 
 
@@ -226,7 +231,8 @@ def rows_of(file: File, separator: str) -> Iterator[tuple[int, list[str]]]:
             yield number, fields_of(line.removesuffix("\n"), separator)
         except csv.Error as error:
             raise MovieLensError(
-                f"{file.name}, line {number:,}, {shortened(line)!r}: {error}; mend that line"
+                "path",
+                f"{file.name}, line {number:,}, {shortened(line)!r}: {error}; mend that line",
             ) from None
 
 
@@ -250,6 +256,7 @@ def read_titles(file: File, form: Form) -> dict[int, str]:
                 flaw = f"movie {movie} has another title above, {titles[movie]!r}"
         if flaw:
             raise MovieLensError(
-                f"{file.name}, line {number:,}: {flaw}; mend that line, or download the set again"
+                "path",
+                f"{file.name}, line {number:,}: {flaw}; mend that line, or download the set again",
             )
     return titles

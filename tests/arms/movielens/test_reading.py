@@ -411,3 +411,28 @@ def test_the_files_that_are_changed_can_be_read(base: str, tmp_path: Path) -> No
     """By hand and by the package, so that the test above does not pass by refusing everything."""
     (tmp_path / "r").write_text(base)
     assert cells(tmp_path / "r", 4) == literal(base.encode()) == EXPECTED
+
+
+def test_errors_carry_the_argument_at_fault(tmp_path: Path) -> None:
+    """The path, whatever is wrong with what lies there; or how many movies, or which scale, where
+    it would do for others."""
+    (tmp_path / "ratings.csv").write_text(csv(rows=[(1, 10, 3.0), (2, 10, 3.0)]))
+    (tmp_path / "means.csv").write_text("movie_id,ratings,mean\n7,10,0.5\n")
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "wrong.csv").write_text("movie_id,ratings,mean\n7,10,high\n")
+    calls: list[tuple[str, Callable[[], object]]] = [
+        ("path", lambda: movielens.load(tmp_path / "none.csv")),
+        ("path", lambda: movielens.load(tmp_path / "empty.csv")),
+        ("path", lambda: movielens.load(tmp_path / "means.csv")),
+        ("top", lambda: movielens.load(tmp_path / "ratings.csv", top=2)),
+        ("scale", lambda: movielens.load(tmp_path / "ratings.csv", top=1, scale="min-max")),
+        ("path", lambda: movielens.load_means(tmp_path / "empty.csv")),
+        ("path", lambda: movielens.load_means(tmp_path / "wrong.csv")),
+        ("path", lambda: movielens.load_means(tmp_path / "ratings.csv")),
+        ("top", lambda: movielens.load_means(tmp_path / "means.csv", top=2)),
+    ]
+    for argument, call in calls:
+        with pytest.raises(MovieLensError) as caught:
+            call()
+        assert caught.value.argument == argument
+        assert isinstance(caught.value, ValueError)
