@@ -262,8 +262,10 @@ class Reader:
             known: dict[str, Any] = ALGORITHMS if base is UnknownAlgorithm else LAWS
             before = known.get(name.lower())
             self._classes[key] = type(name, (base,), {"remedy": remedy, "__module__": __name__})
-            del known[name.lower()]
-            if before is not None:
+            # it has registered itself; whose name it bears keeps its place among the others
+            if before is None:
+                del known[name.lower()]
+            else:
                 known[name.lower()] = before
         return self._classes[key]
 

@@ -256,6 +256,23 @@ def test_options_of_another_version(tmp_path: Path) -> None:
     ]
 
 
+def test_stand_ins_leave_the_registries_as_they_are(tmp_path: Path) -> None:
+    """Also in their order, in which the command line lists them: where the stand-in is of a class
+    that is known, and where it is not."""
+    mixed(tmp_path)
+    rewrite(tmp_path, "instances", lambda row: row | {"arguments": '{"warm": 3}'})
+    rewrite(
+        tmp_path, "tasks", lambda row: row | {"algorithm_options": '{"name": "vanilla", "x": 3}'}
+    )
+    before = [list(known.items()) for known in (ALGORITHMS, LAWS)]
+    assert {"vanilla", "bernoulli"} <= {name for known in before for name, _ in known}
+    with pytest.warns(StoreWarning):
+        results = rai.open_study(tmp_path)
+    stand_ins = {type(task.experiment.problem.arms).__name__ for task in results.tasks}
+    assert stand_ins == {"Bernoulli", "Coin"}
+    assert [list(known.items()) for known in (ALGORITHMS, LAWS)] == before
+
+
 def test_an_algorithm_of_a_later_version(tmp_path: Path) -> None:
     """One that the package itself will have: its version is what to look for, not a module."""
     Study.grid(
