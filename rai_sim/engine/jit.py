@@ -125,6 +125,11 @@ def inlined(function: F) -> F:
     return _inner(function, forceinline=True)
 
 
+#: Files and folders among the kernels' that hold none, and of which no kernel reads a name
+#: (tests/test_jit.py): an edit of them need not compile everything anew.
+_WITHOUT_KERNELS = ("algorithms/options.py", "algorithms/text.py", "arms/movielens/")
+
+
 @cache
 def source_digest() -> str:
     """Return the SHA-256 of every source file that kernels are compiled from."""
@@ -135,6 +140,15 @@ def digest_of(package: Path) -> str:
     """Return the SHA-256 of a package's kernel sources, those in subfolders included: their places
     and their bytes."""
     digest = hashlib.sha256()
+    for place, path in sorted(kernel_sources(package).items()):
+        data = path.read_bytes()
+        digest.update(f"{place}\n{len(data)}\n".encode())
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def kernel_sources(package: Path) -> dict[str, Path]:
+    """Return the files of a package that kernels are compiled from, by their places in it."""
     found = [
         path
         for folder in ("algorithms", "arms", "engine")
@@ -144,11 +158,9 @@ def digest_of(package: Path) -> str:
         path.relative_to(package).as_posix(): path
         for path in (*found, package / "support" / "limits.py")
     }
-    for place, path in sorted(sources.items()):
-        data = path.read_bytes()
-        digest.update(f"{place}\n{len(data)}\n".encode())
-        digest.update(data)
-    return digest.hexdigest()
+    return {
+        place: path for place, path in sources.items() if not place.startswith(_WITHOUT_KERNELS)
+    }
 
 
 def driver(function: F) -> F:

@@ -1,11 +1,17 @@
 """The digest of the sources that kernels are compiled from."""
 
+import ast
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 import rai_sim
-from rai_sim.engine.jit import digest_of, source_digest
+from rai_sim.engine.jit import digest_of, kernel_sources, source_digest
+
+PACKAGE = Path(rai_sim.__file__).parent
+#: Files in the kernels' folders that hold none.
+WITHOUT_KERNELS = ("algorithms/options.py", "algorithms/text.py", "arms/movielens/reading.py")
 
 SOURCES = (
     "algorithms/lucb/loop.py",
@@ -74,3 +80,125 @@ def test_nothing_else_counts(package: Path) -> None:
     (package / "engine" / "__pycache__").mkdir()
     (package / "engine" / "__pycache__" / "jit.cpython-311.pyc").write_bytes(b"\0")
     assert digest_of(package) == before
+
+
+def test_what_holds_no_kernels_does_not_count(package: Path) -> None:
+    """An edit of it compiles nothing anew; one of a kernel's file, or a new file, does."""
+    for place in WITHOUT_KERNELS:
+        (package / place).parent.mkdir(parents=True, exist_ok=True)
+        (package / place).write_text("before\n")
+    before = digest_of(package)
+    for place in WITHOUT_KERNELS:
+        (package / place).write_text("after\n")
+    (package / "arms" / "movielens" / "deeper.py").write_text("new\n")
+    assert digest_of(package) == before
+    for place in ("algorithms/option.py", "arms/movielens.py", "engine/text.py"):
+        (package / place).write_text("new\n")
+        assert digest_of(package) != before
+        (package / place).unlink()
+    assert digest_of(package) == before
+
+
+def test_what_does_not_count_is_there() -> None:
+    """A file that was moved or renamed leaves no hole behind."""
+    for place in WITHOUT_KERNELS:
+        assert (PACKAGE / place).is_file()
+        assert place not in kernel_sources(PACKAGE)
+
+
+#: What makes a function a kernel (see `rai_sim.engine.jit`).
+KERNELS = {"kernel", "inlined", "driver", "implements", "for_words", "for_type", "njit", "overload"}
+
+
+def decorated(tree: ast.AST) -> Iterator[ast.FunctionDef]:
+    """Yield the functions of a module that are compiled."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            named = {name for one in node.decorator_list for name in names_in(one)}
+            if named & KERNELS:
+                yield node
+
+
+def names_in(tree: ast.AST) -> set[str]:
+    """Return the names that are read in some code, those behind a dot too."""
+    return {
+        node.id if isinstance(node, ast.Name) else node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name | ast.Attribute)
+    }
+
+
+def origins(tree: ast.Module) -> dict[str, str]:
+    """Return from which module of the package a module has each name that it imports."""
+    return {
+        alias.asname or alias.name: node.module
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rai_sim")
+        for alias in node.names
+        if node.module
+    }
+
+
+def read_elsewhere(text: str, counted: set[str]) -> set[str]:
+    """Return the modules that do not count of which a module's kernels, or the constants that they
+    read, read a name."""
+    tree = ast.parse(text)
+    known = origins(tree)
+    made = {
+        target.id: names_in(node)
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in ast.walk(node)
+        if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store)
+    }
+    seen, to_do = set[str](), [name for one in decorated(tree) for name in names_in(one)]
+    while to_do:
+        name = to_do.pop()
+        if name not in seen:
+            seen.add(name)
+            to_do += made.get(name, ())
+    return {known[name] for name in seen & known.keys() if known[name] not in counted}
+
+
+def modules_of(places: Iterable[str]) -> set[str]:
+    """Return the dotted names of files of the package."""
+    return {
+        f"rai_sim.{place.removesuffix('.py').removesuffix('/__init__').replace('/', '.')}"
+        for place in places
+    }
+
+
+def test_kernels_read_nothing_that_does_not_count() -> None:
+    """No name of a module outside of the digest, or machine code would outlive an edit of it; and
+    what does not count has no kernel."""
+    sources = kernel_sources(PACKAGE)
+    counted = modules_of(sources)
+    found = {
+        place: wrong
+        for place, path in sources.items()
+        if (wrong := read_elsewhere(path.read_text(), counted))
+    }
+    assert found == {}
+    kernels = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if any(decorated(ast.parse(path.read_text())))
+    }
+    assert len(kernels) > 20
+    assert kernels <= sources.keys()
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("{head}@kernel\ndef f(x):\n    return x + MOST", {"rai_sim.algorithms.options"}),
+        ("{head}TWICE = 2 * MOST\n@driver\ndef f(x):\n    return TWICE", {"rai_sim.algorithms.options"}),
+        ("{head}@implements(add, Law)\ndef f(x):\n    return near(x)", {"rai_sim.algorithms.options"}),
+        ("{head}def f(x):\n    return x + MOST", set()),
+        ("{head}@kernel\ndef f(x):\n    return new_block(x)", set()),
+    ],
+)  # fmt: skip
+def test_a_name_from_outside_is_found(text: str, wrong: set[str]) -> None:
+    """Control: in a kernel, in what a constant is made of; not in other functions."""
+    head = "from rai_sim.algorithms.options import MOST, near\nfrom rai_sim.engine.blocks import new_block\n"
+    assert read_elsewhere(text.format(head=head), {"rai_sim.engine.blocks"}) == wrong
