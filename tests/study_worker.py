@@ -10,6 +10,7 @@ import os
 import sys
 
 import rai_sim as rai
+import rai_sim.study.job as job
 import rai_sim.study.run as running
 from rai_sim.study import Study
 
@@ -23,7 +24,7 @@ def study(replications: int = 400, keep: str = "replications") -> Study:
 
 def run(folder: str, replications: int, keep: str, patience: float) -> None:
     """Run the study with blocks of 5 ms and parts after `patience` seconds."""
-    running._JOB_SECONDS = 0.005
+    job.JOB_SECONDS = 0.005
     running._FLUSH_LEAST = running._FLUSH_MOST = patience
     plain = running.StudyRun.run
 

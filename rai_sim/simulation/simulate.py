@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from rai_sim.algorithms.base import Algorithm
-from rai_sim.engine.blocks import Block, part_of
-from rai_sim.engine.faults import KernelStopped
+from rai_sim.engine.blocks import Block
 from rai_sim.problem import Problem, check_delta
 from rai_sim.simulation.compilation import compile_seconds
+from rai_sim.simulation.parts import Part, next_size, run_part
 from rai_sim.simulation.progress import Bar
 from rai_sim.simulation.result import Experiment, Result
 from rai_sim.simulation.workers import block_for, effective_workers, run_into, share_memory, spread
@@ -26,9 +26,6 @@ from rai_sim.support.checks import check_count, check_progress, check_seed, chec
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import real
 
-#: A block takes about this long, so that Ctrl-C is answered promptly and progress moves; it is far
-#: longer than a block's overhead.
-_BLOCK_SECONDS = 0.2
 #: Replications that take longer than this, in seconds, are worth the hundredth of a second that
 #: starting workers takes.
 _WORTH_WORKERS = 0.05
@@ -221,9 +218,9 @@ class _Run:
                 self._lower_flag()
                 yield done
         while missing := self._missing():  # a signal stopped them
-            for part in missing:
+            for rows in missing:
                 self._lower_flag()
-                yield self._run_part(part)
+                yield self._run_part(rows).finished
 
     def _lower_flag(self) -> None:
         """Let kernels go on: in the main thread, whoever handled a signal has raised by now if it
@@ -238,16 +235,14 @@ class _Run:
             self.n_jobs == 1 or (self.count - start) * each <= _WORTH_WORKERS
         ):
             stop = min(start + size, self.count)
-            began, compiled = time.perf_counter(), compile_seconds()
-            finished = self._run_part((start, stop))
-            seconds = time.perf_counter() - began - (compile_seconds() - compiled)
-            yield finished
-            size = self.block_size or next_size(stop - start, seconds)
+            part = self._run_part((start, stop))
+            yield part.finished
+            size = self.block_size or next_size(stop - start, part.seconds)
             if self.n_jobs != 1 and len(self.done) == 1:
                 # the first block's time may be compilation's, or mostly a call's
                 size = min(size, 16)
             else:
-                each = seconds / (stop - start)
+                each = part.seconds / (stop - start)
             start = stop
         if start < self.count:
             yield from self._spread(start, size)
@@ -260,7 +255,8 @@ class _Run:
             )
         parts = ((at, min(at + size, self.count)) for at in range(start, self.count, size))
         if share_memory(self.n_jobs):
-            yield from spread(self._run_part, parts, self.n_jobs)
+            for part in spread(self._run_part, parts, self.n_jobs):
+                yield part.finished
             return
         with closing(
             spread(partial(_run_elsewhere, self.experiment, self.first), parts, self.n_jobs)
@@ -268,15 +264,12 @@ class _Run:
             for at, block in blocks:
                 yield self._collect(at, block)
 
-    def _run_part(self, part: tuple[int, int]) -> int:
-        start, stop = part
-        try:
-            run_into(self.experiment, self.first + start, part_of(self.out, start, stop))
-        except KernelStopped as stopped:
-            stop = start + stopped.replications
-        if stop > start:
-            self.done.append((start, stop))
-        return stop - start
+    def _run_part(self, rows: tuple[int, int]) -> Part:
+        start, stop = rows
+        part = run_part(self.experiment, self.first, self.out, start, stop)
+        if part.finished:
+            self.done.append((start, start + part.finished))
+        return part
 
     def _missing(self) -> list[tuple[int, int]]:
         """Return what was not finished, in parts."""
@@ -317,19 +310,12 @@ class _Run:
         )
 
 
-def _run_elsewhere(experiment: Experiment, first: int, part: tuple[int, int]) -> tuple[int, Block]:
+def _run_elsewhere(experiment: Experiment, first: int, rows: tuple[int, int]) -> tuple[int, Block]:
     """Run a part in a block of its own."""
-    start, stop = part
+    start, stop = rows
     block = block_for(experiment, stop - start)
     run_into(experiment, first + start, block)
     return start, block
-
-
-def next_size(size: int, seconds: float) -> int:
-    """Return a block size that takes about _BLOCK_SECONDS, but for long replications at most 16
-    times the last: times may vary a lot."""
-    growth = _BLOCK_SECONDS / max(seconds, 1e-9)
-    return max(1, int(size * min(growth, 1024.0 if seconds < 1e-3 * size else 16.0)))
 
 
 def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:

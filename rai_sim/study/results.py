@@ -23,6 +23,7 @@ from rai_sim.simulation.sums import bin_edges
 from rai_sim.study import tables
 from rai_sim.study.data import StudyData
 from rai_sim.study.interrupts import Interrupts
+from rai_sim.study.record import read_records
 from rai_sim.study.selection import select_tasks
 from rai_sim.study.stopping import Verdict
 from rai_sim.study.store import StoreWarning
@@ -469,20 +470,7 @@ class StudyResults:
         >>> [(run["status"], run["replications_added"], run["study"]["seeds"]) for run in results.runs()]
         [('finished', 5, [0])]
         """
-        records = []
-        for path in self.folder.glob("run-*.json"):
-            try:
-                record = json.loads(path.read_text(encoding="utf-8"))
-                records.append(
-                    record | {"started": str(record["started"]), "run": str(record["run"])}
-                )
-            except FileNotFoundError:
-                continue  # its name is gone by now
-            except (OSError, ValueError, KeyError, TypeError, RecursionError):
-                warnings.warn(
-                    f"{path} is passed over: it is no record of a run", StoreWarning, stacklevel=2
-                )
-        return sorted(records, key=lambda record: (record["started"], record["run"]))
+        return read_records(self.folder)
 
     def report(
         self, path: str | os.PathLike[str], *, title: str | None = None, all_figures: bool = False

@@ -135,13 +135,13 @@ def test_what_a_handler_does_not_end_goes_on_as_it_was() -> None:
     """Of forty blocks of one replication the one that was stopped is run again, by itself; the
     others are not stopped as well."""
     told = run("""
-    from rai_sim.simulation import simulate as simulation
-    problem, run_into, rows = rai.best_arm(rai.Bernoulli([0.50002, 0.49998])), simulation.run_into, []
+    from rai_sim.simulation import parts
+    problem, run_into, rows = rai.best_arm(rai.Bernoulli([0.50002, 0.49998])), parts.run_into, []
     rai.simulate(problem, rai.Vanilla(), delta=0.1, replications=1, seed=1, skip_error=0.0)
     def counted(experiment, first, block):
         rows.append(len(block.pulls))
         run_into(experiment, first, block)
-    simulation.run_into = counted
+    parts.run_into = counted
     signal.signal(signal.SIGINT, lambda number, frame: None)
     after(0.1)
     rai.simulate(problem, rai.Vanilla(), delta=0.1, replications=40, seed=1, skip_error=0.0, block_size=1)

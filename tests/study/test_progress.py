@@ -19,7 +19,10 @@ from command_line import Capture
 from numpy.typing import NDArray
 
 import rai_sim as rai
+import rai_sim.simulation.parts as parts
 import rai_sim.simulation.progress as shown
+import rai_sim.study.job as job
+import rai_sim.study.record as record
 import rai_sim.study.run as running
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.cli import main
@@ -98,7 +101,9 @@ RECORDERS: list[Recorder] = []
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Run studies on the clock that Costly advances, with a bar that is recorded."""
     CLOCK.now = 0.0
-    monkeypatch.setattr(running, "time", SimpleNamespace(perf_counter=CLOCK, monotonic=CLOCK))
+    time = SimpleNamespace(perf_counter=CLOCK, monotonic=CLOCK)
+    for module in (running, job, record, parts):
+        monkeypatch.setattr(module, "time", time)
     monkeypatch.setattr(running, "Progress", Recorder)
     monkeypatch.setitem(ALGORITHMS, "costly", Costly)
     return CLOCK

@@ -420,7 +420,7 @@ def test_what_was_finished_is_written_whatever_happens(
 ) -> None:
     """A second Ctrl-C while a slow block runs, or an error nobody expects: all finished blocks are
     stored."""
-    monkeypatch.setattr("rai_sim.study.run._JOB_SECONDS", 0.001)
+    monkeypatch.setattr("rai_sim.study.job.JOB_SECONDS", 0.001)
     monkeypatch.setattr("rai_sim.study.run._FLUSH_LEAST", 1000.0)
     ran: list[int] = []
     armed = [True]
@@ -518,7 +518,7 @@ def test_ctrl_c_keeps_all_finished_blocks(
 ) -> None:
     """A real signal while a block runs: that block and all before it are stored, and the study goes
     on from there."""
-    monkeypatch.setattr("rai_sim.study.run._JOB_SECONDS", 0.002)
+    monkeypatch.setattr("rai_sim.study.job.JOB_SECONDS", 0.002)
     ran: list[int] = []
     armed = [True]
 

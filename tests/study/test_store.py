@@ -210,7 +210,7 @@ def test_a_full_disk_is_an_error_that_loses_nothing(
     the run goes on with room."""
     monkeypatch.setattr("rai_sim.study.run._FLUSH_LEAST", 0.0)
     monkeypatch.setattr("rai_sim.study.run._FLUSH_SHARE", 0.0)
-    monkeypatch.setattr("rai_sim.study.run._JOB_SECONDS", 1e-4)
+    monkeypatch.setattr("rai_sim.study.job.JOB_SECONDS", 1e-4)
     roomy = FullDisk(10**9)
     with monkeypatch.context() as patch:
         patch.setattr("rai_sim.study.store.write_atomically", roomy.write)
@@ -273,7 +273,7 @@ def test_a_folder_that_cannot_be_written_to(folder: Path, monkeypatch: pytest.Mo
         monkeypatch.setattr("rai_sim.study.store.os.rename", refuse)
     else:
         folder.chmod(0o555)
-    monkeypatch.setattr("rai_sim.study.run.run_into", fail)
+    monkeypatch.setattr("rai_sim.simulation.parts.run_into", fail)
     try:
         with pytest.raises(
             StoreError,

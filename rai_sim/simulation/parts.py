@@ -1,0 +1,62 @@
+"""Long work is cut into parts: how long one takes, how far it came, and how long the next should
+be.
+
+`simulate` and studies run replications so; which part comes next, and where, is theirs to say.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+from rai_sim.engine.blocks import Block, part_of
+from rai_sim.engine.faults import KernelStopped
+from rai_sim.simulation.compilation import compile_seconds
+from rai_sim.simulation.experiment import Experiment
+from rai_sim.simulation.workers import run_into
+
+#: A part takes about this long, so that Ctrl-C is answered promptly and progress moves; it is far
+#: longer than a part's overhead.
+_PART_SECONDS = 0.2
+
+
+class Part(NamedTuple):
+    """A part that was run: how many of its replications are finished, in how many seconds without
+    those of compilation, and whether a signal stopped it before its end."""
+
+    finished: int
+    seconds: float
+    stopped: bool
+
+
+def run_part(experiment: Experiment, first: int, block: Block, start: int, stop: int) -> Part:
+    """Run rows start..stop-1 of a block, whose row 0 is replication `first`, in this thread.
+
+    Raises
+    ------
+    ValueError, OverflowError
+        As `rai_sim.simulation.workers.run_into` does.
+    """
+    began, compiled = time.perf_counter(), compile_seconds()
+    try:
+        run_into(experiment, first + start, part_of(block, start, stop))
+        finished, stopped = stop - start, False
+    except KernelStopped as signal:
+        finished, stopped = signal.replications, True
+    seconds = time.perf_counter() - began - (compile_seconds() - compiled)
+    return Part(finished, max(seconds, 0.0), stopped)
+
+
+def next_size(size: int, seconds: float) -> int:
+    """Return how many replications take about _PART_SECONDS, where `size` of them took so many
+    seconds.
+
+    If they are long ones, at most 16 times as many: times may vary a lot.
+
+    Examples
+    --------
+    >>> next_size(10, 1.0), next_size(1, 1e-5), next_size(1, 0.01)
+    (2, 1024, 16)
+    """
+    growth = _PART_SECONDS / max(seconds, 1e-9)
+    return max(1, int(size * min(growth, 1024.0 if seconds < 1e-3 * size else 16.0)))
