@@ -28,64 +28,31 @@ settle nobody and pick C, by induction over rounds:
 3. For each cluster that wants arms pulled, l keeps the least LCB before it and u the greatest UCB
    after it, and the cluster's own weakest and strongest arms keep their bounds the least and the
    greatest.
-4. Its nearest arm v keeps a smaller gap than each other arm x of the cluster. With L = LCB_l, U =
-   UCB_u (by 3): gap_x is at least UCB_x
-   - L and at least U - LCB_x, so that one of them, which we take from round R, need be larger than
-     both terms of gap_v. Where cluster i is the first or the last, one of the terms is missing in
-     all gaps.
+4. Its nearest arm keeps a smaller gap than each other arm x of the cluster. With L = LCB_l, U =
+   UCB_u (by 3): gap_x is at least UCB_x - L and at least U - LCB_x, so that one of them, which we
+   take from round R, need be larger than both terms of the nearest arm's gap. Where cluster i is
+   the first or the last, one of the terms is missing in all gaps.
 
 Two arms may exchange a role of 3 where that changes no pick: if the cluster has one arm, which is
 then the nearest, weakest and strongest whatever L_i and U_i are, and both of them are picked on
 other grounds: as the only arm of a cluster that wants it, or the only one before or after such a
 cluster. L_i and U_i enter nothing else, but for 2, which holds for whoever attains them.
 
-How long all stay in their corridors. a. Rewards in an interval of length h: X_j moves by at most h
-a pull, so surely for floor(H / h) pulls, H the least distance from a
-   wall.
-b. Up to eps: for one wall, H away, an exit within k pulls has probability at most exp(-min(H_k, 2
-H)^2 / (2 v k)), where H_k = H - k
-   (mu - m) for the upper wall and H - k (m - mu) for the lower one, v the variance proxy of a
-   reward: X_j - j (mu - m) is a martingale, the wall less that drift a line, and bound 2 of
-   `rai_sim.engine.certificates` argues the same case. So k pulls are certified for all 2 |C| walls
-   if min(H_k, 2 H)^2 >= 2 v k ln(2 |C| / eps) for each. eps is the jump's share of the budget of
-   that module.
-c. For rewards 0 and 1 the next 64 pulls are drawn as a word and the first exit is looked up.
-Whether it has come by pull j is known
-   from the first j bits of all arms of C, so the bits after it are independent of all that is used,
-   and thrown away.
-
-After a jump certified for k pulls one more is made: the round it leads to is certified if all arms
-are in their corridors, and is judged if not.
+How long all stay in their corridors is the matter of `rai_sim.algorithms.lucb.corridor_walk`.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.algorithms.lucb.rule import GREATEST, LEAST, NEAREST, STRONGEST, WEAKEST, Ranking
-from rai_sim.algorithms.lucb.run import (
-    CERTIFIED,
-    JUMPS,
-    LOG_TERM,
-    PICKS,
-    PULLS,
-    RANKED,
-    ROUND,
-    WORTH_A_JUMP,
-    Run,
-    rounds_left,
-)
+from rai_sim.algorithms.lucb.run import LOG_TERM, PICKS, RANKED, ROUND, Run, rounds_left
 from rai_sim.engine import law as laws
-from rai_sim.engine.certificates import certified_on_line, log_over_share
-from rai_sim.engine.faults import NOT_FINITE, finite, report
-from rai_sim.engine.jit import inlined, kernel
-from rai_sim.engine.sampling import bits_set, lanes
-from rai_sim.engine.stop import raised
-from rai_sim.engine.streams import State
+from rai_sim.engine.jit import inlined
 from rai_sim.engine.words import new_counts
 
 #: Relative to the means and radii, far more than the rounding of a bound, far less than bounds
@@ -93,10 +60,8 @@ from rai_sim.engine.words import new_counts
 SLACK = 1e-13
 #: Rounds for which corridors are tried first, and then if there are none (measured).
 _FIRST_LOOK, _SECOND_LOOK = 64.0, 8.0
-#: Takes more off a bound than rounding can add to it.
-_CAUTION = 1.0 - 1e-9
 #: No certificate says more than this.
-_LONGEST = 2.0**61
+LONGEST = 2.0**61
 
 
 class Corridors(NamedTuple):
@@ -119,43 +84,53 @@ class Corridors(NamedTuple):
 def new_corridors(N: int) -> Corridors:
     """Allocate."""
     return Corridors(
-        np.empty(N),
-        np.empty(N),
-        np.empty(N),
-        np.empty(N),
-        np.empty(N),
-        np.empty(N),
-        np.empty(N),
-        np.empty(N),
-        np.empty(N, np.uint64),
-        new_counts(N),
-        np.empty(N, np.bool_),
+        lcb_lo=np.empty(N),
+        lcb_hi=np.empty(N),
+        ucb_lo=np.empty(N),
+        ucb_hi=np.empty(N),
+        weight=np.empty(N),
+        up=np.empty(N),
+        down=np.empty(N),
+        moved=np.empty(N),
+        words=np.empty(N, np.uint64),
+        counts=new_counts(N),
+        sure=np.empty(N, np.bool_),
     )
 
 
 @inlined
 def widest_corridors(
-    k: Corridors, s: Ranking, n: int, picks: int, log_term: float, R: int, Q: float
+    walls: Corridors, s: Ranking, n: int, picks: int, log_term: float, R: int, Q: float
 ) -> None:
     """Bound each arm's LCB and UCB for Q rounds, were its mean to stay; open the corridors wide."""
     growth = 1.5 * Q / (log_term * R)
     for x in range(n):
         more = growth * 0.5 * (s.ucb[x] - s.lcb[x])
-        k.lcb_lo[x], k.lcb_hi[x] = s.lcb[x] - more, s.lcb[x]
-        k.ucb_lo[x], k.ucb_hi[x] = s.ucb[x], s.ucb[x] + more
-        k.weight[x], k.up[x], k.down[x], k.sure[x] = 0.0, np.inf, np.inf, False
+        walls.lcb_lo[x], walls.lcb_hi[x] = s.lcb[x] - more, s.lcb[x]
+        walls.ucb_lo[x], walls.ucb_hi[x] = s.ucb[x], s.ucb[x] + more
+        walls.weight[x], walls.up[x], walls.down[x], walls.sure[x] = 0.0, np.inf, np.inf, False
     for j in range(picks):
         x = s.picks[j]
         weight = 1.0 / s.taken[x]
         less = 0.25 * (s.ucb[x] - s.lcb[x]) * Q * weight
-        k.lcb_hi[x] += less
-        k.ucb_lo[x] -= less
-        k.weight[x] = weight
+        walls.lcb_hi[x] += less
+        walls.ucb_lo[x] -= less
+        walls.weight[x] = weight
+
+
+@inlined
+def _end_of_those_after(
+    open_sizes: NDArray[np.int64], i: int, p1: int, n: int, as_printed: bool
+) -> int:
+    """Return the rank behind the arms that cluster i, which ends at p1, sees after it."""
+    if not as_printed:
+        return n
+    return p1 + (open_sizes[i + 1] if i + 1 < open_sizes.size else 0)
 
 
 @inlined
 def _mark_sure_picks(
-    k: Corridors, s: Ranking, n: int, open_sizes: NDArray[np.int64], as_printed: bool
+    walls: Corridors, s: Ranking, n: int, open_sizes: NDArray[np.int64], as_printed: bool
 ) -> None:
     """Mark the arms that are the only candidates for some role."""
     p1, previous = 0, 0  # previous: where the arms that cluster i sees before it begin
@@ -163,38 +138,55 @@ def _mark_sure_picks(
         p0 = p1
         p1 += open_sizes[i]
         if s.roles[NEAREST, i] >= 0:
-            following = n
-            if as_printed:
-                following = p1 + (open_sizes[i + 1] if i + 1 < open_sizes.size else 0)
             if p1 - p0 == 1:
-                k.sure[p0] = True
+                walls.sure[p0] = True
             if p0 - previous == 1:
-                k.sure[previous] = True
-            if following - p1 == 1:
-                k.sure[p1] = True
+                walls.sure[previous] = True
+            if _end_of_those_after(open_sizes, i, p1, n, as_printed) - p1 == 1:
+                walls.sure[p1] = True
         if as_printed:
             previous = p0
 
 
 @inlined
-def _lower(k: Corridors, a: int, b: int, D: float) -> bool:
+def _may_exchange(walls: Corridors, holder: int, x: int, alone: bool) -> bool:
+    """Whether a pick may take a role from its holder, the cluster alone or not: Lemma 4 of the
+    README."""
+    return alone and walls.sure[x] and walls.sure[holder]
+
+
+@inlined
+def _limit_rise(walls: Corridors, x: int, room: float) -> None:
+    """Let the mean of arm x rise by less than the room."""
+    walls.up[x] = min(walls.up[x], room)
+
+
+@inlined
+def _limit_fall(walls: Corridors, x: int, room: float) -> None:
+    """Let the mean of arm x fall by less than the room."""
+    walls.down[x] = min(walls.down[x], room)
+
+
+@inlined
+def _lower(walls: Corridors, a: int, b: int, D: float) -> bool:
     """Keep a bound of arm a below one of arm b, D the room, shared in proportion to 1/n; whether
     there is any."""
-    if k.weight[b] == 0.0:
-        k.up[a] = min(k.up[a], D)  # to no effect unless a is a pick
-    elif k.weight[a] == 0.0:
-        k.down[b] = min(k.down[b], D)
+    if walls.weight[b] == 0.0:
+        _limit_rise(walls, a, D)  # to no effect unless a is a pick
+    elif walls.weight[a] == 0.0:
+        _limit_fall(walls, b, D)
     else:
-        H = D / (k.weight[a] + k.weight[b])
-        k.up[a], k.down[b] = min(k.up[a], H * k.weight[a]), min(k.down[b], H * k.weight[b])
+        share = D / (walls.weight[a] + walls.weight[b])
+        _limit_rise(walls, a, share * walls.weight[a])
+        _limit_fall(walls, b, share * walls.weight[b])
     return D > 0.0
 
 
 @inlined
-def _keep_border(k: Corridors, s: Ranking, picks: int, p: int, slack: float) -> bool:
+def _keep_border(walls: Corridors, s: Ranking, picks: int, p: int, slack: float) -> bool:
     """Keep the arms of ranks below p above all others."""
     D = s.mean[p - 1] - s.mean[p] - 2.0 * slack
-    above, below = k.weight[p - 1], k.weight[p]
+    above, below = walls.weight[p - 1], walls.weight[p]
     share = 0.5
     if above + below > 0.0:
         share = below / (above + below)
@@ -202,84 +194,108 @@ def _keep_border(k: Corridors, s: Ranking, picks: int, p: int, slack: float) -> 
     for j in range(picks):
         x = s.picks[j]
         if x < p:
-            k.down[x] = min(k.down[x], s.mean[x] - border)
+            _limit_fall(walls, x, s.mean[x] - border)
         else:
-            k.up[x] = min(k.up[x], border - s.mean[x])
+            _limit_rise(walls, x, border - s.mean[x])
     return D > 0.0
 
 
 @inlined
-def _keep_unsettled(k: Corridors, x: int, least: int, greatest: int, slack: float) -> bool:
+def _keep_unsettled(walls: Corridors, x: int, least: int, greatest: int, slack: float) -> bool:
     """Keep arm x unsettled by one of its opponents, the one that leaves more room."""
     by_least, by_greatest = -1.0, -1.0
     if least >= 0:
-        by_least = k.ucb_lo[x] - k.lcb_hi[least] - slack
+        by_least = walls.ucb_lo[x] - walls.lcb_hi[least] - slack
     if greatest >= 0:
-        by_greatest = k.ucb_lo[greatest] - k.lcb_hi[x] - slack
+        by_greatest = walls.ucb_lo[greatest] - walls.lcb_hi[x] - slack
     if by_least >= by_greatest:
-        return least >= 0 and _lower(k, least, x, by_least)
-    return _lower(k, x, greatest, by_greatest)
+        return least >= 0 and _lower(walls, least, x, by_least)
+    return _lower(walls, x, greatest, by_greatest)
 
 
 @inlined
-def _keep_nearest(k: Corridors, v: int, x: int, least: int, greatest: int, slack: float) -> bool:
-    """Keep v's gap smaller than x's, by that term of x's gap which is larger now."""
+def _keep_nearest(
+    walls: Corridors, nearest: int, x: int, least: int, greatest: int, slack: float
+) -> bool:
+    """Keep the nearest arm's gap smaller than x's, by that term of x's gap which is larger now."""
     safe = True
     by_least = greatest < 0
     if least >= 0 and greatest >= 0:
-        by_least = k.ucb_lo[x] - k.lcb_hi[least] >= k.ucb_lo[greatest] - k.lcb_hi[x]
+        by_least = walls.ucb_lo[x] - walls.lcb_hi[least] >= walls.ucb_lo[greatest] - walls.lcb_hi[x]
         # Four bounds share the room; a quarter each for the means of arms that may be outside of C
         # is simple, and hardly less.
-        if by_least:  # U - LCB_v < UCB_x - L
-            D = k.ucb_lo[x] + k.lcb_lo[v] - k.ucb_hi[greatest] - k.lcb_hi[least] - slack
-            share = 0.25 * D
-            k.down[x], k.down[v] = min(k.down[x], share), min(k.down[v], share)
-            k.up[greatest], k.up[least] = min(k.up[greatest], share), min(k.up[least], share)
-        else:  # UCB_v - L < U - LCB_x
-            D = k.ucb_lo[greatest] + k.lcb_lo[least] - k.ucb_hi[v] - k.lcb_hi[x] - slack
-            share = 0.25 * D
-            k.down[greatest], k.down[least] = (
-                min(k.down[greatest], share),
-                min(k.down[least], share),
-            )
-            k.up[v], k.up[x] = min(k.up[v], share), min(k.up[x], share)
+        if by_least:  # U - LCB_nearest < UCB_x - L
+            D = walls.ucb_lo[x] + walls.lcb_lo[nearest]
+            D = D - walls.ucb_hi[greatest] - walls.lcb_hi[least] - slack
+            _limit_fall(walls, x, 0.25 * D)
+            _limit_fall(walls, nearest, 0.25 * D)
+            _limit_rise(walls, greatest, 0.25 * D)
+            _limit_rise(walls, least, 0.25 * D)
+        else:  # UCB_nearest - L < U - LCB_x
+            D = walls.ucb_lo[greatest] + walls.lcb_lo[least]
+            D = D - walls.ucb_hi[nearest] - walls.lcb_hi[x] - slack
+            _limit_fall(walls, greatest, 0.25 * D)
+            _limit_fall(walls, least, 0.25 * D)
+            _limit_rise(walls, nearest, 0.25 * D)
+            _limit_rise(walls, x, 0.25 * D)
         safe = D > 0.0
     if by_least:
-        return _lower(k, v, x, k.ucb_lo[x] - k.ucb_hi[v] - slack) and safe
-    return _lower(k, x, v, k.lcb_lo[v] - k.lcb_hi[x] - slack) and safe
+        return _lower(walls, nearest, x, walls.ucb_lo[x] - walls.ucb_hi[nearest] - slack) and safe
+    return _lower(walls, x, nearest, walls.lcb_lo[nearest] - walls.lcb_hi[x] - slack) and safe
 
 
 @inlined
 def _keep_extreme(
-    k: Corridors, winner: int, first: int, stop: int, least: bool, alone: bool, slack: float
+    walls: Corridors, holder: int, first: int, stop: int, least: bool, alone: bool, slack: float
 ) -> bool:
-    """Keep the winner's LCB the least of those of ranks first..stop-1, or its UCB the greatest.
-
-    Where the wanting cluster is alone, arms that are picked on other grounds may exchange the role.
-    """
-    safe, room = True, np.inf  # room for the winner's bound, from arms outside of C
+    """Keep the holder's LCB the least of those of ranks first..stop-1, or its UCB the greatest, but
+    for picks that may exchange the role with it."""
+    safe, room = True, np.inf  # room for the holder's bound, from arms outside of C
     for x in range(np.uint64(first), np.uint64(stop)):  # unsigned: no test for indices from the end
-        if x != np.uint64(winner):
+        if x != np.uint64(holder):
             D = (
-                k.lcb_lo[x] - k.lcb_hi[winner] - slack
+                walls.lcb_lo[x] - walls.lcb_hi[holder] - slack
                 if least
-                else k.ucb_lo[winner] - k.ucb_hi[x] - slack
+                else walls.ucb_lo[holder] - walls.ucb_hi[x] - slack
             )
-            if k.weight[x] == 0.0:
+            if walls.weight[x] == 0.0:
                 room = min(room, D)
-            elif not (alone and k.sure[x] and k.sure[winner]):
-                safe = (_lower(k, winner, x, D) if least else _lower(k, x, winner, D)) and safe
-    if winner >= 0:
+            elif not _may_exchange(walls, holder, x, alone):
+                safe = (
+                    _lower(walls, holder, x, D) if least else _lower(walls, x, holder, D)
+                ) and safe
+    if holder >= 0:
         if least:
-            k.up[winner] = min(k.up[winner], room)
+            _limit_rise(walls, holder, room)
         else:
-            k.down[winner] = min(k.down[winner], room)
+            _limit_fall(walls, holder, room)
     return safe and room > 0.0
 
 
 @inlined
+def _keep_own(
+    walls: Corridors, s: Ranking, n: int, i: int, p0: int, p1: int, as_printed: bool, slack: float
+) -> bool:
+    """Keep the weakest, the strongest and the nearest arm of cluster i, at ranks p0..p1-1, which
+    wants arms and has several."""
+    safe = True
+    if not as_printed and p1 < n:
+        safe = _keep_extreme(walls, s.roles[WEAKEST, i], p0, p1, True, False, slack)
+    if not as_printed and p0 > 0:
+        safe = _keep_extreme(walls, s.roles[STRONGEST, i], p0, p1, False, False, slack) and safe
+    if safe:
+        nearest, least, greatest = s.roles[NEAREST, i], s.roles[LEAST, i], s.roles[GREATEST, i]
+        for x in range(np.uint64(p0), np.uint64(p1)):
+            if x != np.uint64(nearest) and not _keep_nearest(
+                walls, nearest, x, least, greatest, slack
+            ):
+                safe = False
+    return safe
+
+
+@inlined
 def narrow_corridors(
-    k: Corridors,
+    walls: Corridors,
     s: Ranking,
     n: int,
     picks: int,
@@ -289,36 +305,24 @@ def narrow_corridors(
 ) -> bool:
     """Narrow the corridors until statements 1 to 4 are certain; False if one of them is not even if
     all means stay."""
-    _mark_sure_picks(k, s, n, open_sizes, as_printed)
+    _mark_sure_picks(walls, s, n, open_sizes, as_printed)
     p1, previous = 0, 0
     for i in range(open_sizes.size):
         p0, safe = p1, True
         p1 += open_sizes[i]
-        least, greatest, v = s.roles[LEAST, i], s.roles[GREATEST, i], s.roles[NEAREST, i]
+        least, greatest = s.roles[LEAST, i], s.roles[GREATEST, i]
         if p0 < p1 < n:
-            safe = _keep_border(k, s, picks, p1, slack)
+            safe = _keep_border(walls, s, picks, p1, slack)
         for x in range(np.uint64(p0), np.uint64(p1)):
-            if not _keep_unsettled(k, x, least, greatest, slack):
+            if not _keep_unsettled(walls, x, least, greatest, slack):
                 safe = False
-        if v >= 0 and safe:
+        if s.roles[NEAREST, i] >= 0 and safe:
             alone = p1 - p0 == 1
-            following = n
-            if as_printed:
-                following = p1 + (open_sizes[i + 1] if i + 1 < open_sizes.size else 0)
-            safe = _keep_extreme(k, least, previous, p0, True, alone, slack)
-            safe = _keep_extreme(k, greatest, p1, following, False, alone, slack) and safe
+            following = _end_of_those_after(open_sizes, i, p1, n, as_printed)
+            safe = _keep_extreme(walls, least, previous, p0, True, alone, slack)
+            safe = _keep_extreme(walls, greatest, p1, following, False, alone, slack) and safe
             if not alone and safe:
-                if not as_printed and p1 < n:
-                    safe = _keep_extreme(k, s.roles[WEAKEST, i], p0, p1, True, False, slack)
-                if not as_printed and p0 > 0:
-                    safe = (
-                        _keep_extreme(k, s.roles[STRONGEST, i], p0, p1, False, False, slack)
-                        and safe
-                    )
-                if safe:
-                    for x in range(np.uint64(p0), np.uint64(p1)):
-                        if x != np.uint64(v) and not _keep_nearest(k, v, x, least, greatest, slack):
-                            safe = False
+                safe = _keep_own(walls, s, n, i, p0, p1, as_printed, slack)
         if not safe:
             return False
         if as_printed:
@@ -327,17 +331,17 @@ def narrow_corridors(
 
 
 @inlined
-def narrowest(k: Corridors, s: Ranking, picks: int) -> float:
+def narrowest(walls: Corridors, s: Ranking, picks: int) -> float:
     """Return the smallest distance of a pick from a wall."""
     H = np.inf
     for j in range(picks):
         x = s.picks[j]
-        H = min(H, min(k.up[x] - k.moved[x], k.down[x] + k.moved[x]))
+        H = min(H, min(walls.up[x] - walls.moved[x], walls.down[x] + walls.moved[x]))
     return H
 
 
 @inlined
-def open_corridors(run: Run, k: Corridors) -> int:
+def open_corridors(run: Run, walls: Corridors) -> int:
     """Set up corridors and return for how many pulls staying inside certifies the picks; 0 if no
     corridors are found."""
     s, clock, open_sizes, as_printed = (
@@ -356,11 +360,11 @@ def open_corridors(run: Run, k: Corridors) -> int:
     log_term = run.terms[LOG_TERM]
     slack = SLACK * (abs(s.mean[0]) + abs(s.mean[n - 1]) + 2.0 * math.sqrt(log_term) / unit)
     for j in range(picks):
-        k.moved[s.picks[j]] = 0.0
+        walls.moved[s.picks[j]] = 0.0
     Q, good, bad, looks = min(_FIRST_LOOK, np.float64(room)), 0.0, np.inf, 0
     while True:
-        widest_corridors(k, s, n, picks, log_term, R, Q)
-        safe = narrow_corridors(k, s, n, picks, open_sizes, as_printed, slack)
+        widest_corridors(walls, s, n, picks, log_term, R, Q)
+        safe = narrow_corridors(walls, s, n, picks, open_sizes, as_printed, slack)
         looks += 1
         if not safe:
             bad = Q
@@ -374,112 +378,11 @@ def open_corridors(run: Run, k: Corridors) -> int:
         good = Q
         for j in range(picks):  # from means to sums
             x = s.picks[j]
-            k.up[x] *= s.taken[x]
-            k.down[x] *= s.taken[x]
-        H = narrowest(k, s, picks)
+            walls.up[x] *= s.taken[x]
+            walls.down[x] *= s.taken[x]
+        H = narrowest(walls, s, picks)
         # about how long a reward of variance 1/4 stays
-        want = min(min(4.0 * H * H, np.float64(room)), _LONGEST)
+        want = min(min(4.0 * H * H, np.float64(room)), LONGEST)
         if want < 4.0 * Q or looks >= 6 or bad <= 2.0 * Q:
             return int(Q)
         Q = min(min(want, 256.0 * Q), 0.5 * bad)
-
-
-@kernel
-def exit_budget(law: Any, picks: int, skip_error: float, jump: int) -> float:
-    """Return 2 v ln(2 |C| / eps) for jump number `jump` >= 1; infinite if nothing may be left to
-    chance."""
-    if skip_error <= 0.0:
-        return np.inf
-    return 2.0 * laws.proxy(law) * (math.log(2.0 * picks) + log_over_share(skip_error, jump))
-
-
-@kernel
-def longest_stay(H: float, drift: float, budget: float) -> float:
-    """Return a k with min(H - k drift, 2 H)^2 >= k budget: the largest, unless the wall recedes
-    fast."""
-    return min(4.0 * H * H / budget, certified_on_line(H, drift, budget))
-
-
-@kernel
-def first_exit(word: np.uint64, m: float, at: float, up: float, down: float, most: int) -> int:
-    """Return the first of pulls 1..most after which X, now `at`, is at a wall; `most` if there is
-    none.
-
-    X is looked at after strides in which it cannot reach a wall: not if all pulls are 1, nor if all
-    are 0, or not with as many ones as the stride has, in whatever order.
-    """
-    j = 0
-    rise, fall = 1.0 / (1.0 - m), 1.0 / m  # infinite if no pull takes X that way
-    while j < most:
-        certain = max(int(min((up - at) * rise, (down + at) * fall, 64.0)), 1)
-        size = min(4 * certain, most - j)
-        ones = bits_set(word & lanes(j, size))
-        while size > certain and (at + ones * (1.0 - m) >= up or at - (size - ones) * m <= -down):
-            size >>= 1
-            ones = bits_set(word & lanes(j, size))
-        at += ones - size * m
-        j += size
-        if at >= up or at <= -down:
-            break
-    return j
-
-
-@inlined
-def advance(run: Run, k: Corridors, state: State) -> State:
-    """Pull the picks until one of them may have left its corridor, or as often as the corridors
-    certify."""
-    law, s, clock, skip_error = run.law, run.ranking, run.clock, run.setting.skip_error
-    picks, limit = clock[PICKS], clock[CERTIFIED]
-    done = 0
-    while True:
-        H = narrowest(k, s, picks)
-        # 0 where both are infinite
-        step = int(min(max(0.0, H * _CAUTION / laws.spread(law)), _LONGEST))
-        budget = exit_budget(law, picks, skip_error, clock[JUMPS] + 1)
-        reach = H * H / budget  # about the length that is certified when the means have settled
-        if laws.has_words(law) and max(np.float64(step), reach) < WORTH_A_JUMP:
-            step = min(64, limit - done)
-            for j in range(picks):
-                x = s.picks[j]
-                k.words[x], state = laws.word(
-                    law, s.arm_of[s.order[x]], int(s.taken[x]) + done, state
-                )
-                step = first_exit(k.words[x], s.mean[x], k.moved[x], k.up[x], k.down[x], step)
-            for j in range(picks):
-                x = s.picks[j]
-                ones = bits_set(k.words[x] & lanes(0, step))
-                s.total[x] += ones
-                k.moved[x] += ones - step * s.mean[x]
-        else:
-            if 4.0 * reach > step:
-                clock[JUMPS] += 1
-                stay = _LONGEST
-                for j in range(picks):
-                    x = s.picks[j]
-                    drift = laws.mean_of(law, s.arm_of[s.order[x]]) - s.mean[x]
-                    stay = min(stay, longest_stay(k.up[x] - k.moved[x], drift, budget))
-                    stay = min(stay, longest_stay(k.down[x] + k.moved[x], -drift, budget))
-                step = max(step, int(stay * _CAUTION))
-            step = min(step + 1, limit - done)
-            for j in range(picks):
-                x = s.picks[j]
-                before = s.total[x]
-                arm, pulls = s.arm_of[s.order[x]], int(s.taken[x]) + done
-                if step == 1:
-                    s.total[x], state = laws.one_pull(law, arm, before, pulls, state)
-                else:
-                    s.total[x], state = laws.more_pulls(law, arm, before, pulls, step, state)
-                k.moved[x] += (s.total[x] - before) - step * s.mean[x]
-                if not finite(s.total[x]):
-                    report(run.fault, NOT_FINITE, arm, pulls + step)
-                    limit = 0
-        done += step
-        if done >= limit or narrowest(k, s, picks) <= 0.0 or raised(run.history.stop):
-            break
-    for j in range(picks):
-        x = s.picks[j]
-        s.taken[x] += done
-        s.mean[x] = s.total[x] / s.taken[x]
-    clock[ROUND] += done - 1
-    clock[PULLS] += done * picks
-    return state

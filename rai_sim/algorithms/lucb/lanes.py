@@ -55,7 +55,7 @@ _MOST_CLUSTERS = 4
 #: Rows of `Lanes.values`.
 _TAKEN, _TOTAL, _MEAN, _LCB, _UCB = (np.uint64(row) for row in range(5))
 _ROWS = 5
-_0, _1, _63 = (np.uint64(v) for v in (0, 1, 63))
+_0, _1, _63 = (np.uint64(number) for number in (0, 1, 63))
 _END = np.uint64(1 << 63)
 _HALF = np.uint64(64)
 
@@ -81,19 +81,18 @@ class Lanes(NamedTuple):
 
 def new_lanes() -> Lanes:
     """Allocate."""
-    C = _MOST_CLUSTERS
     return Lanes(
-        np.empty((_ROWS + 1) * ARMS),
-        np.empty(2 * ARMS, np.uint64),
-        np.empty(ARMS, np.int64),
-        np.zeros(_KEPT),
-        np.empty(C, np.uint64),
-        np.empty(C, np.bool_),
-        np.empty(C),
-        np.empty(C),
-        np.empty(C, np.uint64),
-        np.empty(C),
-        np.empty(C, np.uint64),
+        values=np.empty((_ROWS + 1) * ARMS),
+        words=np.empty(2 * ARMS, np.uint64),
+        label=np.empty(ARMS, np.int64),
+        logs=np.zeros(_KEPT),
+        members=np.empty(_MOST_CLUSTERS, np.uint64),
+        wants=np.empty(_MOST_CLUSTERS, np.bool_),
+        border=np.empty(_MOST_CLUSTERS),
+        greatest=np.empty(_MOST_CLUSTERS),
+        greatest_at=np.empty(_MOST_CLUSTERS, np.uint64),
+        beyond=np.empty(_MOST_CLUSTERS),
+        beyond_at=np.empty(_MOST_CLUSTERS, np.uint64),
     )
 
 
@@ -110,13 +109,13 @@ def fit_lanes(run: Run) -> bool:
 
 
 @inlined
-def _log_term(k: Lanes, scale: float, R: int) -> float:
+def _log_term(lanes: Lanes, scale: float, R: int) -> float:
     """Return ln(scale R^3)."""
     if R >= _KEPT:
         return math.log(scale * R * R * R)
-    if k.logs[R] == 0.0:
-        k.logs[R] = math.log(scale * R * R * R)
-    return k.logs[R]
+    if lanes.logs[R] == 0.0:
+        lanes.logs[R] = math.log(scale * R * R * R)
+    return lanes.logs[R]
 
 
 @inlined
@@ -125,20 +124,23 @@ def _aligned(address: np.uint64) -> np.uint64:
 
 
 @inlined
-def _first_of(k: Lanes, tied: np.uint64, at_mean: int) -> np.uint64:
+def _first_of(lanes: Lanes, tied: np.uint64, at_mean: int) -> np.uint64:
     """Return the one of some lanes that is first in the ranking."""
-    return tied if tied & (tied - _1) == _0 else _outermost(k, tied, at_mean, True)
+    return tied if tied & (tied - _1) == _0 else _outermost(lanes, tied, at_mean, True)
 
 
 @kernel
-def _outermost(k: Lanes, tied: np.uint64, at_mean: int, first: bool) -> np.uint64:
+def _outermost(lanes: Lanes, tied: np.uint64, at_mean: int, first: bool) -> np.uint64:
     """Return the one of some lanes, at least one, that is first or last in the ranking."""
     found = first_lane(tied)
     rest = tied & (tied - _1)
     while rest != _0:
         x = first_lane(rest)
         if first == ranks_before(
-            k.values[at_mean + x], k.label[x], k.values[at_mean + found], k.label[found]
+            lanes.values[at_mean + x],
+            lanes.label[x],
+            lanes.values[at_mean + found],
+            lanes.label[found],
         ):
             found = x
         rest &= rest - _1
@@ -146,76 +148,80 @@ def _outermost(k: Lanes, tied: np.uint64, at_mean: int, first: bool) -> np.uint6
 
 
 @kernel
-def _cut(k: Lanes, clusters: int, mean: np.uint64, at_mean: int) -> None:
+def _cut(lanes: Lanes, clusters: int, mean: np.uint64, at_mean: int) -> None:
     """Exchange arms across borders until every cluster holds those of its ranks, and set the
     borders anew."""
     moved = True
     while moved:
         moved = False
-        for c in range(clusters - 1):
-            above, below = k.members[c], k.members[c + 1]
+        for i in range(clusters - 1):
+            above, below = lanes.members[i], lanes.members[i + 1]
             low, last = least_in(mean, above)
             high, first = greatest_in(mean, below)
-            a, b = _outermost(k, last, at_mean, False), _outermost(k, first, at_mean, True)
-            if ranks_before(high, k.label[first_lane(b)], low, k.label[first_lane(a)]):
-                k.members[c], k.members[c + 1] = above ^ a ^ b, below ^ a ^ b
+            a, b = _outermost(lanes, last, at_mean, False), _outermost(lanes, first, at_mean, True)
+            if ranks_before(high, lanes.label[first_lane(b)], low, lanes.label[first_lane(a)]):
+                lanes.members[i], lanes.members[i + 1] = above ^ a ^ b, below ^ a ^ b
                 moved = True
-            k.border[c] = 0.5 * (low + high)
+            lanes.border[i] = 0.5 * (low + high)
 
 
 @inlined
-def _enter(k: Lanes, s: Ranking, part: Partition, n: int, first: int) -> int:
+def _enter(lanes: Lanes, s: Ranking, part: Partition, n: int, first: int) -> int:
     """Lay the ranking out in lanes, at index `first` of the values; return the number of open
     clusters."""
     for x in range(ARMS):
         y = min(x, n - 1)  # lanes beyond the arms hold numbers too, never looked at
-        k.values[first + x], k.values[first + ARMS + x], k.values[first + 2 * ARMS + x] = (
+        (
+            lanes.values[first + x],
+            lanes.values[first + ARMS + x],
+            lanes.values[first + 2 * ARMS + x],
+        ) = (
             s.taken[y],
             s.total[y],
             s.mean[y],
         )
-        k.label[x] = s.order[y]
+        lanes.label[x] = s.order[y]
     clusters, p1 = 0, _0
     for i in range(part.open_sizes.size):
         if part.open_sizes[i] > 0:
             p0 = p1
             p1 += np.uint64(part.open_sizes[i])
-            k.members[clusters] = (_1 << p1) - (_1 << p0)
-            k.wants[clusters] = part.found[i] < part.required[i]
+            lanes.members[clusters] = (_1 << p1) - (_1 << p0)
+            lanes.wants[clusters] = part.found[i] < part.required[i]
             clusters += 1
     return clusters
 
 
 @inlined
-def _leave(k: Lanes, s: Ranking, n: int, first: int) -> None:
+def _leave(lanes: Lanes, s: Ranking, n: int, first: int) -> None:
     """Copy the arms back, in the order of lanes; they are to be ranked again."""
     for x in range(n):
         s.taken[x], s.total[x], s.mean[x] = (
-            k.values[first + x],
-            k.values[first + ARMS + x],
-            k.values[first + 2 * ARMS + x],
+            lanes.values[first + x],
+            lanes.values[first + ARMS + x],
+            lanes.values[first + 2 * ARMS + x],
         )
 
 
 @inlined
 def _refill(
-    law: Any, s: Ranking, k: Lanes, empty: np.uint64, first: int, first_word: int, state: State
+    law: Any, s: Ranking, lanes: Lanes, empty: np.uint64, first: int, first_word: int, state: State
 ) -> State:
     """Draw a word for each of some lanes; 63 of its bits are used."""
     while empty != _0:
         x = first_lane(empty)
-        word, state = laws.word(law, s.arm_of[k.label[x]], int(k.values[first + x]), state)
-        k.words[first_word + x] = word | _END
+        word, state = laws.word(law, s.arm_of[lanes.label[x]], int(lanes.values[first + x]), state)
+        lanes.words[first_word + x] = word | _END
         empty &= empty - _1
     return state
 
 
-def _no_rounds(run: Run, k: Lanes, same_limit: int, state: State) -> State:
+def _no_rounds(run: Run, lanes: Lanes, same_limit: int, state: State) -> State:
     return state
 
 
 @for_words(_no_rounds)
-def advance(run: Run, k: Lanes, same_limit: int, state: State) -> State:
+def advance(run: Run, lanes: Lanes, same_limit: int, state: State) -> State:
     """Judge the rounds that follow and pull their picks; note how often these have been the same.
     The arms are to be ranked again.
 
@@ -230,43 +236,43 @@ def advance(run: Run, k: Lanes, same_limit: int, state: State) -> State:
         clock[MOST],
         run.rule.scale,
     )
-    base, words = _aligned(address_of(k.values)), _aligned(address_of(k.words))
+    base, words = _aligned(address_of(lanes.values)), _aligned(address_of(lanes.words))
     first, first_word = (
-        int((base - address_of(k.values)) >> np.uint64(3)),
-        int((words - address_of(k.words)) >> np.uint64(3)),
+        int((base - address_of(lanes.values)) >> np.uint64(3)),
+        int((words - address_of(lanes.words)) >> np.uint64(3)),
     )
     taken, total, mean = base + _TAKEN * VECTOR, base + _TOTAL * VECTOR, base + _MEAN * VECTOR
     low, high = base + _LCB * VECTOR, base + _UCB * VECTOR
-    clusters = _enter(k, s, part, n, first)
+    clusters = _enter(lanes, s, part, n, first)
     at_mean = first + 2 * ARMS
     room = np.float64(laws.pulls_available(law))
     for x in range(ARMS):
-        k.words[first_word + x] = _1
-        room = min(room, np.float64(laws.pulls_available(law)) - k.values[first + x])
-    _cut(k, clusters, mean, at_mean)
+        lanes.words[first_word + x] = _1
+        room = min(room, np.float64(laws.pulls_available(law)) - lanes.values[first + x])
+    _cut(lanes, clusters, mean, at_mean)
     picks, same, stop = _0, 0, R + int(room)
     while stop > R and not raised(history.stop):
         if next_asked(history) <= R + 1:
             for x in range(n):
                 see_arm(
                     history,
-                    s.arm_of[k.label[x]],
-                    k.values[at_mean + x],
-                    int(k.values[first + x]),
+                    s.arm_of[lanes.label[x]],
+                    lanes.values[at_mean + x],
+                    int(lanes.values[first + x]),
                     pulls,
                 )
             keep_state(history, R + 1)
-        log_term = _log_term(k, scale, R + 1)
+        log_term = _log_term(lanes, scale, R + 1)
         half_bounds(taken, mean, low, high, log_term)
         if n > ARMS // 2:
             half_bounds(taken + _HALF, mean + _HALF, low + _HALF, high + _HALF, log_term)
-        wanted = _find_picks(k, clusters, low, high, at_mean)
+        wanted = _find_picks(lanes, clusters, low, high, at_mean)
         same = same + 1 if wanted == picks else 0
         picks = wanted
         number = bits_set(picks)
         if picks == _0 or number > most - pulls:
             break
-        state = _refill(law, s, k, used_up(words) & picks, first, first_word, state)
+        state = _refill(law, s, lanes, used_up(words) & picks, first, first_word, state)
         add_in_lanes(taken, picks, 1.0)
         add_in_lanes(total, next_bits(words, picks), 1.0)
         half_quotients(total, taken, mean)
@@ -275,23 +281,23 @@ def advance(run: Run, k: Lanes, same_limit: int, state: State) -> State:
         R += 1
         pulls += number
         crossed, above = _0, _0
-        for c in range(clusters - 1):
-            above |= k.members[c]
-            crossed |= lanes_at_most(mean, picks & above, k.border[c]) | lanes_at_least(
-                mean, picks & ~above, k.border[c]
+        for i in range(clusters - 1):
+            above |= lanes.members[i]
+            crossed |= lanes_at_most(mean, picks & above, lanes.border[i]) | lanes_at_least(
+                mean, picks & ~above, lanes.border[i]
             )
         if crossed != _0:
-            _cut(k, clusters, mean, at_mean)
+            _cut(lanes, clusters, mean, at_mean)
         if same >= same_limit:
             break
-    _leave(k, s, n, first)
+    _leave(lanes, s, n, first)
     clock[ROUND], clock[PULLS], clock[SAME] = R, pulls, same
     return state
 
 
 @inlined
 def _find_picks(
-    k: Lanes, clusters: int, low: np.uint64, high: np.uint64, at_mean: int
+    lanes: Lanes, clusters: int, low: np.uint64, high: np.uint64, at_mean: int
 ) -> np.uint64:
     """Return the lanes to pull, none if an arm may be settled.
 
@@ -299,30 +305,34 @@ def _find_picks(
     for each of the latter's loops: `L` and `before` are its L_i and who attains it, `U` and
     `beyond` U_i; `least_gap` is its nearest arm. An arm of a cluster that wants none may be settled
     if UCB <= L and LCB >= U. Its exceptions, that the first and the last cluster have no strongest
-    and weakest arm of their own, are the tests for c; that its picks leave out settled arms does
+    and weakest arm of their own, are the tests for i; that its picks leave out settled arms does
     not matter, as there are none.
     """
     U, beyond = -np.inf, _0
-    for c in range(clusters - 1, -1, -1):
-        k.beyond[c], k.beyond_at[c] = U, beyond
-        if c > 0:
-            k.greatest[c], k.greatest_at[c] = greatest_in(high, k.members[c])
-            if k.greatest[c] >= U:
-                U, beyond = k.greatest[c], k.greatest_at[c]
+    for i in range(clusters - 1, -1, -1):
+        lanes.beyond[i], lanes.beyond_at[i] = U, beyond
+        if i > 0:
+            lanes.greatest[i], lanes.greatest_at[i] = greatest_in(high, lanes.members[i])
+            if lanes.greatest[i] >= U:
+                U, beyond = lanes.greatest[i], lanes.greatest_at[i]
     L, before, picks, settled = np.inf, _0, _0, False
-    for c in range(clusters):
-        own, U = k.members[c], k.beyond[c]
+    for i in range(clusters):
+        own, U = lanes.members[i], lanes.beyond[i]
         least, least_at = np.inf, _0
-        if c < clusters - 1:
+        if i < clusters - 1:
             least, least_at = least_in(low, own)
-        if k.wants[c]:
+        if lanes.wants[i]:
             gap, nearest = least_gap(low, high, own, L, U)
             settled = settled or gap <= 0.0
-            picks |= _first_of(k, nearest, at_mean)
-            if c > 0:
-                picks |= _first_of(k, before, at_mean) | _first_of(k, k.greatest_at[c], at_mean)
-            if c < clusters - 1:
-                picks |= _first_of(k, k.beyond_at[c], at_mean) | _first_of(k, least_at, at_mean)
+            picks |= _first_of(lanes, nearest, at_mean)
+            if i > 0:
+                picks |= _first_of(lanes, before, at_mean) | _first_of(
+                    lanes, lanes.greatest_at[i], at_mean
+                )
+            if i < clusters - 1:
+                picks |= _first_of(lanes, lanes.beyond_at[i], at_mean) | _first_of(
+                    lanes, least_at, at_mean
+                )
         elif lanes_at_most(high, own, L) & lanes_at_least(low, own, U) != _0:
             settled = True
         if least < L:

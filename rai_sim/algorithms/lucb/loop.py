@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.algorithms.lucb import challenge, corridors, in_step, lanes
+from rai_sim.algorithms.lucb import challenge, corridor_walk, corridors, in_step, lanes
 from rai_sim.algorithms.lucb.plain import pull_picks
 from rai_sim.algorithms.lucb.rule import (
     close_ranks,
@@ -107,10 +107,10 @@ def new_scratch(setting: Setting) -> Scratch:
     """Allocate for a task."""
     N, m = setting.cluster_of.size, setting.sizes.size
     return Scratch(
-        lanes.new_lanes(),
-        challenge.new_challenge(N, m),
-        corridors.new_corridors(N),
-        new_constraints(N, m),
+        lanes=lanes.new_lanes(),
+        challenge=challenge.new_challenge(N, m),
+        corridors=corridors.new_corridors(N),
+        constraints=new_constraints(N, m),
     )
 
 
@@ -148,7 +148,7 @@ def _run_one(run: Run, scratch: Scratch, made: NDArray[np.int64], state: State) 
         if stride == IN_STEP:
             state = in_step.pull_all(run, scratch.corridors.counts, scratch.constraints, state)
         elif stride == CORRIDORS:
-            state = corridors.advance(run, scratch.corridors, state)
+            state = corridor_walk.advance(run, scratch.corridors, state)
         else:
             # of lanes and the last arm, too: they judge all rounds after this one
             state = pull_picks(run, state)

@@ -55,18 +55,18 @@ class Ranking(NamedTuple):
 def new_ranking(N: int, m: int) -> Ranking:
     """Allocate."""
     return Ranking(
-        np.empty(N, np.int64),
-        np.empty(N),
-        np.empty(N),
-        np.empty(N),
-        np.empty(N),
-        np.empty(N),
-        np.zeros(N, np.bool_),
-        np.zeros(N, np.bool_),
-        np.empty(N + 1, np.int64),
-        np.empty((ROLES, m), np.int64),
-        np.empty(N, np.int64),
-        new_generators(),
+        order=np.empty(N, np.int64),
+        mean=np.empty(N),
+        total=np.empty(N),
+        taken=np.empty(N),
+        lcb=np.empty(N),
+        ucb=np.empty(N),
+        settled=np.zeros(N, np.bool_),
+        chosen=np.zeros(N, np.bool_),
+        picks=np.empty(N + 1, np.int64),
+        roles=np.empty((ROLES, m), np.int64),
+        arm_of=np.empty(N, np.int64),
+        generators=new_generators(),
     )
 
 
