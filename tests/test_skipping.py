@@ -12,7 +12,7 @@ from scipy import stats
 
 import rai_sim as rai
 from rai_sim.algorithms.base import Algorithm
-from rai_sim.algorithms.lucb.corridors import exit_budget
+from rai_sim.algorithms.lucb.corridor_walk import exit_budget
 from rai_sim.engine.certificates import log_over_share, pair_budget
 from rai_sim.engine.jit import driver, exposed
 

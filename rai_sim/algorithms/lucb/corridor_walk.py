@@ -26,18 +26,21 @@ from typing import Any
 
 import numpy as np
 
-from rai_sim.algorithms.lucb.corridors import LONGEST, Corridors, narrowest
+from rai_sim.algorithms.lucb.corridors import Corridors, narrowest
 from rai_sim.algorithms.lucb.run import CERTIFIED, JUMPS, PICKS, PULLS, ROUND, WORTH_A_JUMP, Run
 from rai_sim.engine import law as laws
-from rai_sim.engine.certificates import certified_on_line, log_over_share
+from rai_sim.engine.certificates import (
+    CAUTION,
+    LONGEST,
+    certified_on_line,
+    log_over_share,
+    sure_rounds,
+)
 from rai_sim.engine.faults import NOT_FINITE, finite, report
 from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.sampling import bits_set, lanes
 from rai_sim.engine.stop import raised
 from rai_sim.engine.streams import State
-
-#: Takes more off a bound than rounding can add to it.
-_CAUTION = 1.0 - 1e-9
 
 
 @kernel
@@ -82,12 +85,6 @@ def first_exit(word: np.uint64, mean: float, at: float, up: float, down: float, 
     return j
 
 
-@kernel
-def sure_pulls(H: float, spread: float) -> float:
-    """Return for how many pulls no pick can reach a wall, the nearest one H away."""
-    return min(max(0.0, H * _CAUTION / spread), LONGEST)  # 0 where both are infinite
-
-
 @inlined
 def _walk_by_words(
     run: Run, walls: Corridors, done: int, most: int, state: State
@@ -120,7 +117,7 @@ def _stay_up_to_an_error(run: Run, walls: Corridors, budget: float) -> int:
         drift = laws.mean_of(law, s.arm_of[s.order[x]]) - s.mean[x]
         stay = min(stay, longest_stay(walls.up[x] - walls.moved[x], drift, budget))
         stay = min(stay, longest_stay(walls.down[x] + walls.moved[x], -drift, budget))
-    return int(stay * _CAUTION)
+    return int(stay * CAUTION)
 
 
 @inlined
@@ -150,7 +147,7 @@ def advance(run: Run, walls: Corridors, state: State) -> State:
     picks, limit, fine, done = clock[PICKS], clock[CERTIFIED], True, 0
     while True:
         H = narrowest(walls, s, picks)
-        step = int(sure_pulls(H, laws.spread(law)))
+        step = sure_rounds(H, laws.spread(law))
         budget = exit_budget(law, picks, run.setting.skip_error, clock[JUMPS] + 1)
         reach = H * H / budget  # about the length that is certified when the means have settled
         if laws.has_words(law) and max(np.float64(step), reach) < WORTH_A_JUMP:

@@ -52,6 +52,7 @@ from numpy.typing import NDArray
 from rai_sim.algorithms.lucb.rule import GREATEST, LEAST, NEAREST, STRONGEST, WEAKEST, Ranking
 from rai_sim.algorithms.lucb.run import LOG_TERM, PICKS, RANKED, ROUND, Run, rounds_left
 from rai_sim.engine import law as laws
+from rai_sim.engine.certificates import LONGEST
 from rai_sim.engine.jit import inlined
 from rai_sim.engine.words import new_counts
 
@@ -60,8 +61,6 @@ from rai_sim.engine.words import new_counts
 SLACK = 1e-13
 #: Rounds for which corridors are tried first, and then if there are none (measured).
 _FIRST_LOOK, _SECOND_LOOK = 64.0, 8.0
-#: No certificate says more than this.
-LONGEST = 2.0**61
 
 
 class Corridors(NamedTuple):

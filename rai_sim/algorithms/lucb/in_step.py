@@ -40,6 +40,7 @@ from rai_sim.algorithms.lucb.run import JUMPS, PICKS, PULLS, RANKED, ROUND, Run,
 from rai_sim.engine import law as laws
 from rai_sim.engine import schedule as schedules
 from rai_sim.engine.certificates import (
+    CAUTION,
     Constraints,
     Race,
     constrain,
@@ -56,9 +57,9 @@ from rai_sim.engine.streams import State
 from rai_sim.engine.vectors import LANES
 from rai_sim.engine.words import WORTH_A_JUMP, advance, draw_words, first_suspect
 
-#: Takes more off a threshold than rounding relative to it can add to it, and more than rounding
-#: relative to means, a pull.
-_CAUTION, _OF_MEANS = 1.0 - 1e-9, 4.0 * 2.0**-52
+#: More than rounding relative to means can add to a threshold, a pull; `CAUTION` sees to rounding
+#: relative to the threshold.
+_OF_MEANS = 4.0 * 2.0**-52
 
 
 class InStep(NamedTuple):
@@ -74,7 +75,7 @@ class InStep(NamedTuple):
 def _threshold(schedule: InStep, R: float) -> float:
     t = R - schedule.behind
     return (
-        _CAUTION * math.sqrt(2.0 * t * math.log(schedule.scale * R * R * R)) - schedule.rounding * t
+        CAUTION * math.sqrt(2.0 * t * math.log(schedule.scale * R * R * R)) - schedule.rounding * t
     )
 
 
@@ -91,11 +92,7 @@ def all_in_step(run: Run) -> bool:
     """
     s, part, n, as_printed = run.ranking, run.part, run.clock[RANKED], run.rule.as_printed
     # open clusters so far; about the last: wants an arm, is pulled only if the next one does
-    ranks, wanted, unsure = (
-        0,
-        False,
-        False,
-    )
+    ranks, wanted, unsure = 0, False, False
     for i in range(part.open_sizes.size):
         if part.open_sizes[i] > 1 or (
             as_printed and ranks > 0 and part.open_sizes[i] == 0 and ranks < n
@@ -121,8 +118,14 @@ def all_in_step(run: Run) -> bool:
     return equal and n > 1
 
 
+@inlined
+def _and_one_more(quiet: int, left: int) -> int:
+    """Return how many rounds to make where so many settle nobody: the next one is judged."""
+    return min(quiet + 1, left)
+
+
 @kernel
-def pull_all(run: Run, counts: NDArray[np.uint8], c: Constraints, state: State) -> State:
+def pull_all(run: Run, counts: NDArray[np.uint8], constraints: Constraints, state: State) -> State:
     """Pull all arms, until one might be settled."""
     law, s, part, clock, history, skip_error = (
         run.law,
@@ -157,16 +160,16 @@ def pull_all(run: Run, counts: NDArray[np.uint8], c: Constraints, state: State) 
             spare_order=s.picks,
             spare_total=s.lcb,
         ),
-        constraints=c,
+        constraints=constraints,
         counts=counts,
     )
-    G = constrain(c, s.total, part.open_sizes, n)
+    G = constrain(constraints, s.total, part.open_sizes, n)
     made = 0
     while made < rounds and not raised(history.stop):
         W = schedules.threshold(schedule, np.float64(R + made)) / unit
         if G > W and made > 0:
             break
-        k, walk = 1, False
+        step, walk = 1, False
         if G < W:
             sure = sure_rounds(W - G, laws.spread(law))
             budget = pair_budget(law, n, skip_error, jumps + 1)
@@ -176,35 +179,32 @@ def pull_all(run: Run, counts: NDArray[np.uint8], c: Constraints, state: State) 
                 walk = True
             elif 4.0 * reach > sure:
                 jumps += 1
-                sure = max(
-                    sure,
-                    longest_jump(race, n, R + made, W - G, budget),
-                )
-            k = min(sure + 1, rounds - made)
+                sure = max(sure, longest_jump(race, n, R + made, W - G, budget))
+            step = _and_one_more(sure, rounds - made)
         if walk:
             state = draw_words(race, n, t + made, state)
-            W_end, k = schedules.threshold(schedule, np.float64(R + made + LANES)) / unit, 0
+            W_end, step = schedules.threshold(schedule, np.float64(R + made + LANES)) / unit, 0
             most = min(LANES, rounds - made)
-            while k < most and G <= W:
-                until = min(1 + first_suspect(race, n, k, W, W_end), most)
+            while step < most and G <= W:
+                until = min(1 + first_suspect(race, n, step, W, W_end), most)
                 until = min(until, next_asked(history) - R - made)
-                advance(race, n, k, until)
-                k = until
-                G = constrain(c, s.total, part.open_sizes, n)
-                W = schedules.threshold(schedule, np.float64(R + made + k)) / unit
-                _see(history, s, n, R + made + k, t + made + k, pulls + (made + k) * n)
+                advance(race, n, step, until)
+                step = until
+                G = constrain(constraints, s.total, part.open_sizes, n)
+                W = schedules.threshold(schedule, np.float64(R + made + step)) / unit
+                _see(history, s, n, R + made + step, t + made + step, pulls + (made + step) * n)
         else:
             for x in range(n):
                 s.total[x], state = laws.more_pulls(
-                    law, s.arm_of[s.order[x]], s.total[x], t + made, k, state
+                    law, s.arm_of[s.order[x]], s.total[x], t + made, step, state
                 )
                 if not finite(s.total[x]):
-                    report(run.fault, NOT_FINITE, s.arm_of[s.order[x]], t + made + k)
+                    report(run.fault, NOT_FINITE, s.arm_of[s.order[x]], t + made + step)
                     rounds = 0
             repair(s.order, s.total, n, s.picks, s.lcb)
-        made += k
+        made += step
         _see(history, s, n, R + made, t + made, pulls + made * n)
-        G = constrain(c, s.total, part.open_sizes, n)
+        G = constrain(constraints, s.total, part.open_sizes, n)
     for x in range(n):
         s.taken[x] = np.float64(t + made)
         s.mean[x] = s.total[x] / s.taken[x]
