@@ -125,19 +125,20 @@ def quiet_start(law: Any, schedule: Any) -> int:
 @kernel
 def _run_one(run: Run, made: NDArray[np.int64], state: State) -> bool:
     """Run one replication; return whether it finished."""
-    clock = run.clock
+    clock, tracing = run.clock, traced(run.history)
     state = _start(run, state)
     stride, rounds = _first_stride(run)
     while True:
         if raised(run.history.stop):
             report(run.fault, STOPPED, 0, 0)
             return False
-        if clock[ROUND] + rounds > last_round(run):
+        last = last_round(run)
+        if clock[ROUND] + rounds > last:
             made[stride] += _stop_short(run)
             return False
-        rounds, state = _advance(run, stride, rounds, state)
+        rounds, state = _advance(run, stride, rounds, last, state)
         made[stride] += rounds
-        _judge(run, stride)
+        _judge(run, stride, tracing)
         if clock[MISSING] == 0 or run.fault[0] != NONE:
             return clock[MISSING] == 0
         stride, rounds = _choose_stride(run)
@@ -184,23 +185,23 @@ def _stop_short(run: Run) -> int:
 
 
 @inlined
-def _advance(run: Run, stride: int, rounds: int, state: State) -> tuple[int, State]:
+def _advance(run: Run, stride: int, rounds: int, last: int, state: State) -> tuple[int, State]:
     """Make rounds by a stride: as many as asked for by sums, as far as they lead by others; return
     how many."""
-    clock = run.clock
+    clock, R, n = run.clock, run.clock[ROUND], run.clock[ACTIVE]
     if stride == SUMS:
         state = _pull_sums(run, rounds, state)
     elif stride == WORDS:
-        rounds, state = _pull_words(run, state)
+        rounds, state = _pull_words(run, last, state)
     else:
-        rounds, state = duel(run, last_round(run), state)
+        rounds, state = duel(run, last, state)
         _repair(run)
-    if run.merging and clock[ROUND] == 0 and rounds > 1:  # round 1 is over, without an event
+    if run.merging and R == 0 and rounds > 1:  # round 1 is over, without an event
         _merge_all(run.part)
     pulls = rounds * clock[PER_ROUND]
-    clock[ROUND] += rounds
+    clock[ROUND] = R + rounds
     clock[TAKEN] += pulls
-    clock[PULLS] += clock[ACTIVE] * pulls
+    clock[PULLS] += n * pulls
     return rounds, state
 
 
@@ -232,7 +233,7 @@ def _repair(run: Run) -> None:
 
 
 @inlined
-def _pull_words(run: Run, state: State) -> tuple[int, State]:
+def _pull_words(run: Run, last: int, state: State) -> tuple[int, State]:
     """Make rounds of the words, drawn anew if none is left, up to the first that may hold an event;
     return how many."""
     race, clock, terms = run.race, run.clock, run.terms
@@ -246,28 +247,28 @@ def _pull_words(run: Run, state: State) -> tuple[int, State]:
     elif terms[GAP] <= terms[WIDTH]:  # else the arms left may be settled in the very next round
         suspect = first_suspect(race, n, over, terms[WIDTH], terms[WIDTH_AFTER])
         until = min(1 + suspect, LANES)
-    until = min(until, over + min(last_round(run), next_asked(run.history)) - R)
+    until = min(until, over + min(last, next_asked(run.history)) - R)
     advance(race, n, over, until)
     clock[OVER] = until
     return until - over, state
 
 
 @inlined
-def _judge(run: Run, stride: int) -> None:
+def _judge(run: Run, stride: int, tracing: bool) -> None:
     """Judge the round that a stride ended with: settle arms if it holds an event."""
     race, clock, terms = run.race, run.clock, run.terms
     every_round = schedules.every_round(race.schedule)
     R = clock[ROUND]
-    terms[WIDTH] = width(run, R)
+    W = terms[WIDTH] = width(run, R)
+    event = True
     if every_round:  # else rounds are so long that each is likely to hold an event
-        _constrain(run)
-    event = not every_round or terms[GAP] > terms[WIDTH] or R == 1
+        event = _constrain(run) > W or R == 1
     # a sum that is not finite stays so, and may hide in G: no round may be judged by it
     if event or stride == LAST_TWO or clock[AUDIT] <= R:
         clock[AUDIT] = 8 * R
         if not _audit(run):
             return
-    if traced(run.history):
+    if tracing:
         _see_arms(run)
     if event:
         _settle_round(run)
@@ -279,12 +280,12 @@ def _judge(run: Run, stride: int) -> None:
 
 
 @inlined
-def _constrain(run: Run) -> None:
-    """Cut the ranking, and note G."""
+def _constrain(run: Run) -> float:
+    """Cut the ranking; note G and return it."""
     race = run.race
-    run.terms[GAP] = constrain(
-        race.constraints, race.standings.total, run.part.open_sizes, run.clock[ACTIVE]
-    )
+    G = constrain(race.constraints, race.standings.total, run.part.open_sizes, run.clock[ACTIVE])
+    run.terms[GAP] = G
+    return G
 
 
 @kernel
