@@ -257,7 +257,7 @@ def lengthened_lucb(j: int, size: Size, pool: Executor, jobs: int) -> Verdict:
             Path(folder), LENGTHENED_LUCB[j : j + 1], SHOWN_BY[j : j + 1], jobs
         )
     return Verdict(
-        f"negative control, paths, LUCB: {LENGTHENED_LUCB[j][2][:40]!r}",
+        f"negative control, paths, LUCB: {LENGTHENED_LUCB[j].function}",
         found > 0,
         f"{found} of {SHOWN_BY[j][3]} differ",
     )
@@ -856,6 +856,21 @@ def kills(keep: str, size: Size, pool: Executor, jobs: int) -> Verdict:
 
 
 # --------------------------------------------------------------------------------------------------
+# Tests that are too slow for every run of the tests
+# --------------------------------------------------------------------------------------------------
+
+
+def slow_tests(size: Size, pool: Executor, jobs: int) -> Verdict:
+    """Run the tests that are marked as slow: negative controls that compile kernels anew, kills."""
+    root = Path(__file__).resolve().parent.parent
+    command = [sys.executable, "-m", "pytest", "-m", "slow", "-n", str(jobs), "tests"]
+    ran = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    last = ran.stdout.strip().splitlines()[-1:]
+    failed = [line for line in ran.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return Verdict("tests marked as slow", ran.returncode == 0, "; ".join([*last, *failed]))
+
+
+# --------------------------------------------------------------------------------------------------
 # All of them
 # --------------------------------------------------------------------------------------------------
 
@@ -893,6 +908,7 @@ CHECKS: dict[str, list[Check]] = {
     "sampler": samplers(),
     "size": [aggregates_in_bounded_memory, many_ratings],
     "kills": [partial(kills, keep) for keep in ("replications", "aggregates")],
+    "suite": [slow_tests],
 }
 
 

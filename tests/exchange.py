@@ -189,6 +189,15 @@ open(sys.argv[1], "w").write(json.dumps(sum(found)))
 """
 
 
+def asks_no(condition: str) -> Replaced:
+    """Return the fault that an exchange does not ask for a condition, a key of `LEFT`."""
+    return Replaced(
+        "algorithms/lucb/corridors.py",
+        "_may_exchange",
+        f"def _may_exchange(walls, holder, x, alone):\n    return {LEFT[condition]}\n",
+    )
+
+
 def mismatches_without(condition: str, folder: Path) -> int:
     """Return how many instances differ from the twin in a copy of the package whose exchange does
     not ask for a condition.
@@ -200,16 +209,11 @@ def mismatches_without(condition: str, folder: Path) -> int:
     folder : Path
         Empty folder for the copy and its compiled kernels.
     """
-    fault = Replaced(
-        "algorithms/lucb/corridors.py",
-        "_may_exchange",
-        f"def _may_exchange(walls, holder, x, alone):\n    return {LEFT[condition]}\n",
-    )
     arguments = [str(folder / "found"), str(Path(__file__).parent), condition]
     subprocess.run(
         [sys.executable, "-c", _PROGRAM, *arguments],
         check=True,
-        env=mutant(folder, [fault]),
+        env=mutant(folder, [asks_no(condition)]),
         cwd=folder,
         timeout=600,
     )

@@ -1,6 +1,6 @@
 """Broken copies of the package: negative controls for tests that must notice a wrong kernel.
 
-A fault is planted by function: see `Replaced`.
+A fault is planted by function, not by a text of the file: see `Replaced`, `Changed` and `Set`.
 """
 
 import ast
@@ -34,8 +34,27 @@ class Replaced(NamedTuple):
     source: str  # of the replacement
 
 
-#: A function replaced; or (file, old, new): a text that stands there once becomes another.
-Edit = Replaced | tuple[str, str, str]
+class Changed(NamedTuple):
+    """A function of the package in which code becomes other code, where that is once.
+
+    Both are as `ast.unparse` writes the function: how the file breaks lines does not matter.
+    """
+
+    module: str  # its path in rai_sim
+    function: str  # its name, at the top level of the module
+    old: str
+    new: str
+
+
+class Set(NamedTuple):
+    """A module's constant that gets another value."""
+
+    module: str  # its path in rai_sim
+    constant: str  # its name, or names with commas, at the top level of the module
+    value: str  # code; the former value goes by the name WAS
+
+
+Edit = Replaced | Changed | Set
 
 _PROGRAM = """
 import sys
@@ -95,14 +114,67 @@ def mutant(folder: Path, edits: Sequence[Edit]) -> dict[str, str]:
     package = Path(rai_sim.__file__).parent
     shutil.copytree(package, folder / "rai_sim", ignore=shutil.ignore_patterns("__pycache__"))
     for edit in edits:
-        path = folder / "rai_sim" / edit[0]
-        text = path.read_text()
-        path.write_text(
-            with_replaced(text, edit)
-            if isinstance(edit, Replaced)
-            else _edited(text, edit[1], edit[2])
-        )
+        path = folder / "rai_sim" / edit.module
+        path.write_text(planted(path.read_text(), edit))
     return dict(os.environ, PYTHONPATH=str(folder), NUMBA_CACHE_DIR=str(folder / "cache"))
+
+
+def planted(text: str, edit: Edit) -> str:
+    """Return a module's text with a fault planted; ValueError if it is not as expected."""
+    if isinstance(edit, Replaced):
+        return with_replaced(text, edit)
+    return with_changed(text, edit) if isinstance(edit, Changed) else with_set(text, edit)
+
+
+def with_changed(text: str, fault: Changed) -> str:
+    """Return a module's text in which a function's code is changed.
+
+    Raises
+    ------
+    ValueError
+        If the module has no such function, or the code is not in it once.
+    """
+    place = f"{fault.module}, {fault.function}"
+    function = _function(text, fault.function, place)
+    code = ast.unparse(function)
+    if code.count(fault.old) != 1:
+        raise ValueError(
+            f"{place}: {fault.old!r} is there {code.count(fault.old)} times instead of once: bring "
+            "the negative control up to date"
+        )
+    return _with_lines(text, function, [code.replace(fault.old, fault.new)])
+
+
+def with_set(text: str, fault: Set) -> str:
+    """Return a module's text in which a constant has another value.
+
+    Raises
+    ------
+    ValueError
+        If the module does not set it once.
+    """
+    found = [
+        node
+        for node in ast.parse(text).body
+        if isinstance(node, ast.Assign)
+        and ast.unparse(node.targets[0]).strip("()") == fault.constant
+    ]
+    if len(found) != 1:
+        raise ValueError(
+            f"{fault.module}, {fault.constant}: set {len(found)} times instead of once: bring the "
+            "negative control up to date"
+        )
+    was = f"WAS = {ast.unparse(found[0].value)}"
+    return _with_lines(text, found[0], [was, f"{fault.constant} = {fault.value}"])
+
+
+def _with_lines(text: str, node: ast.FunctionDef | ast.Assign, code: list[str]) -> str:
+    """Return a text in which code stands in a node's place."""
+    lines = text.splitlines()
+    decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
+    first = min([node.lineno, *(one.lineno for one in decorators)]) - 1
+    lines[first : node.end_lineno] = code
+    return "\n".join([*lines, ""])
 
 
 def with_replaced(text: str, fault: Replaced) -> str:
@@ -124,12 +196,9 @@ def with_replaced(text: str, fault: Replaced) -> str:
             f"{place} takes ({_parameters(original)}) and its replacement "
             f"({_parameters(replacement)}): bring the negative control up to date"
         )
-    lines = text.splitlines()
-    first = min([original.lineno, *(node.lineno for node in original.decorator_list)]) - 1
     replacement.decorator_list = original.decorator_list
     original.name += "_unchanged"
-    lines[first : original.end_lineno] = [ast.unparse(original), "", "", ast.unparse(replacement)]
-    return "\n".join([*lines, ""])
+    return _with_lines(text, original, [ast.unparse(original), "", "", ast.unparse(replacement)])
 
 
 def _function(text: str, name: str, place: str) -> ast.FunctionDef:
@@ -158,13 +227,6 @@ def _parameters(function: ast.FunctionDef) -> str:
     ):
         argument.annotation = None
     return ast.unparse(arguments)
-
-
-def _edited(text: str, old: str, new: str) -> str:
-    assert text.count(old) == 1, (
-        f"{old!r} is there {text.count(old)} times: bring the negative control up to date"
-    )
-    return text.replace(old, new)
 
 
 #: Skips one round longer than certified, in each of the ways to tell how far it is to a round that
@@ -204,30 +266,48 @@ def _walk(schedule, words, gap, R, W, slope):
     ),
 )
 
-_EXIT = "if at >= up or at <= -down:\n            break\n    return "
-#: LUCB's jumps too long: a line or a corridor left a pull ago, a sure bound 16 times as long, a
-#: budget of a thousandth, a round too many in step.
+#: LUCB's jumps too long: a line or a corridor left a pull ago, walls 16 times as far away, a budget
+#: of a thousandth, a round too many in step.
 LENGTHENED_LUCB = (
-    (
+    Replaced(
         "algorithms/lucb/challenge.py",
-        "return min(first_lane(suspects) + 1, J)",
-        "return min(first_lane(suspects) + 2, J)",
+        "_steps_inside",
+        """
+def _steps_inside(lines, p, word, S, J):
+    return min(_steps_inside_unchanged(lines, p, word, S, J) + 1, J)
+""",
     ),
-    ("algorithms/lucb/corridors.py", _EXIT + "j", _EXIT + "min(j + 1, most)"),
-    (
+    Replaced(
+        "algorithms/lucb/corridor_walk.py",
+        "first_exit",
+        """
+def first_exit(word, mean, at, up, down, most):
+    return min(first_exit_unchanged(word, mean, at, up, down, most) + 1, most)
+""",
+    ),
+    Replaced(
         "algorithms/lucb/corridors.py",
-        "step = int(min(max(0.0, H * _CAUTION / laws",
-        "step = int(min(max(0.0, 16.0 * H / laws",
+        "narrowest",
+        """
+def narrowest(walls, s, picks):
+    return 16.0 * narrowest_unchanged(walls, s, picks)
+""",
     ),
-    (
-        "algorithms/lucb/corridors.py",
-        "return 2.0 * laws.proxy(law)",
-        "return 0.002 * laws.proxy(law)",
+    Replaced(
+        "algorithms/lucb/corridor_walk.py",
+        "exit_budget",
+        """
+def exit_budget(law, picks, skip_error, jump):
+    return 0.001 * exit_budget_unchanged(law, picks, skip_error, jump)
+""",
     ),
-    (
+    Replaced(
         "algorithms/lucb/in_step.py",
-        "k = min(sure + 1, rounds - made)",
-        "k = min(sure + 2, rounds - made)",
+        "_and_one_more",
+        """
+def _and_one_more(quiet, left):
+    return min(quiet + 2, left)
+""",
     ),
 )
 

@@ -4,7 +4,21 @@ so."""
 from pathlib import Path
 
 import pytest
-from mutants import LATE_STATE, LENGTHENED_SKIP, LOOK_AHEAD, STALE_SLOPE, Replaced, with_replaced
+from exchange import LEFT, asks_no
+from mutants import (
+    LATE_STATE,
+    LENGTHENED_LUCB,
+    LENGTHENED_SKIP,
+    LOOK_AHEAD,
+    STALE_SLOPE,
+    Changed,
+    Edit,
+    Replaced,
+    Set,
+    planted,
+    with_replaced,
+)
+from view_guards import guards_by_number
 
 import rai_sim
 
@@ -23,7 +37,7 @@ def longest() -> int:
 """
 
 
-def planted(source: str, function: str = "length", text: str = _MODULE) -> str:
+def replaced(source: str, function: str = "length", text: str = _MODULE) -> str:
     """Plant a fault in the module above."""
     return with_replaced(text, Replaced("a.py", function, source))
 
@@ -31,7 +45,7 @@ def planted(source: str, function: str = "length", text: str = _MODULE) -> str:
 def test_the_original_is_at_hand() -> None:
     """The replacement is decorated alike, and what called the original calls it."""
     names: dict[str, int] = {}
-    text = planted("def length(x, y=1):\n    return 10 + length_unchanged(x, y)\n")
+    text = replaced("def length(x, y=1):\n    return 10 + length_unchanged(x, y)\n")
     exec(text + "result = longest()", names)
     assert names["result"] == 2 * (10 + 2 * (3 + 1))
 
@@ -48,22 +62,52 @@ def test_the_original_is_at_hand() -> None:
 def test_a_control_out_of_date_is_refused(source: str, function: str, message: str) -> None:
     """No such function, no such replacement, other parameters."""
     with pytest.raises(ValueError, match=message):
-        planted(source, function)
+        replaced(source, function)
 
 
 def test_a_function_is_replaced_once() -> None:
     """A second fault would call the first one's original."""
     source = "def length(x, y=1):\n    return x\n"
     with pytest.raises(ValueError, match="replaced already"):
-        planted(source, text=planted(source))
+        replaced(source, text=replaced(source))
+
+
+def test_code_is_changed_in_one_function() -> None:
+    """However the file breaks its lines; and a constant may be set by its former value."""
+    text = _MODULE.replace("return x + y", "return (\n        x\n        + y\n    )") + "MOST = 3\n"
+    names: dict[str, int] = {}
+    text = planted(text, Changed("a.py", "length", "x + y", "x - y"))
+    exec(planted(text, Set("a.py", "MOST", "10 * WAS")) + "result = length(MOST)", names)
+    assert names["result"] == 2 * (30 - 1)
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        (Changed("a.py", "width", "x", "y"), "a.py, width: found 0 times"),
+        (Changed("a.py", "length", "x * y", "y"), r"a.py, length: 'x \* y' is there 0 times"),
+        (Changed("a.py", "length", "x", "y"), "a.py, length: 'x' is there 2 times"),
+        (Set("a.py", "MOST", "1"), "a.py, MOST: set 0 times"),
+    ],
+)
+def test_a_change_out_of_date_is_refused(fault: Edit, message: str) -> None:
+    """Code that is not there, or twice; a constant that is not set."""
+    with pytest.raises(ValueError, match=message):
+        planted(_MODULE, fault)
 
 
 def test_controls_are_up_to_date() -> None:
-    """Every function that a control replaces is there, as it is expected."""
-    for fault in (*LENGTHENED_SKIP, STALE_SLOPE, LOOK_AHEAD, LATE_STATE):
-        assert f"{fault.function}_unchanged" in with_replaced(source_of(fault), fault)
+    """All that a control changes is there, as it is expected; changes that go together, together."""
+    alone = (*LENGTHENED_SKIP, *LENGTHENED_LUCB, STALE_SLOPE, LOOK_AHEAD, LATE_STATE)
+    together: list[list[Edit]] = [[one] for one in (*alone, *map(asks_no, LEFT))]
+    for faults in (*together, guards_by_number()):
+        texts: dict[str, str] = {}
+        for fault in faults:
+            before = texts.setdefault(fault.module, source_of(fault))
+            texts[fault.module] = planted(before, fault)
+            assert texts[fault.module] != before
 
 
-def source_of(fault: Replaced) -> str:
+def source_of(fault: Edit) -> str:
     """Return the text of the module that a fault is planted in."""
     return (Path(rai_sim.__file__).parent / fault.module).read_text()

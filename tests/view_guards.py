@@ -6,53 +6,63 @@ import subprocess
 import sys
 from pathlib import Path
 
-from mutants import mutant
+from mutants import Changed, Edit, Set, mutant
 
-#: What holds a guard, by name: in LUCB's view the old text becomes the new one, in which OFF stands
-#: for "this one is left out". Two are missing, as no instance was found that needs them:
-#: `_placed_among_cold`, and the last lines of `_gaps_hold`.
+_HOLDS, _GAPS = ("view_guards.py", "view_holds"), ("view_guards.py", "_gaps_hold")
+_AHEAD, _LEAVE_OUT = ("view_guards.py", "_ahead"), ("view.py", "_leave_out")
+#: What holds a guard, by name: file and function of LUCB's view, and old code that becomes new, in
+#: which OFF stands for "this one is left out". Two are missing, as no instance was found that needs
+#: them: `_placed_among_cold`, and the last lines of `_gaps_hold`.
 GUARDS_OFF = {
-    "until": (
-        "if v.until[level] < R:\n        return False",
-        "if not OFF and v.until[level] < R:\n        return False",
-    ),
+    "until": (*_HOLDS, "if v.until[level] < R", "if not OFF and v.until[level] < R"),
     "border above": (
-        "if p0 > 0 and not ranks_before",
-        "if not OFF and p0 > 0 and not ranks_before",
+        *_HOLDS,
+        "if p0 > 0 and (not ranks_before",
+        "if not OFF and p0 > 0 and (not ranks_before",
     ),
     "border below": (
-        "if p1 < n and not ranks_before",
-        "if not OFF and p1 < n and not ranks_before",
+        *_HOLDS,
+        "if p1 < n and (not ranks_before",
+        "if not OFF and p1 < n and (not ranks_before",
     ),
     "least LCB": (
-        "if p1 < n and not _ahead(v, row + LOW",
-        "if not OFF and p1 < n and not _ahead(v, row + LOW",
+        *_HOLDS,
+        "if p1 < n and (not _ahead(v, row + LOW",
+        "if not OFF and p1 < n and (not _ahead(v, row + LOW",
     ),
     "greatest UCB": (
-        "if p0 > 0 and not _ahead(v, row + HIGH",
-        "if not OFF and p0 > 0 and not _ahead(v, row + HIGH",
+        *_HOLDS,
+        "if p0 > 0 and (not _ahead(v, row + HIGH",
+        "if not OFF and p0 > 0 and (not _ahead(v, row + HIGH",
     ),
     "settled": (
-        "if (v.label[by_L] >= 0 and not -v.key",
-        "if not OFF and (v.label[by_L] >= 0 and not -v.key",
+        *_GAPS,
+        "if v.label[by_L] >= 0 and (not -v.key[by_L] - L > 0.0) or "
+        "(v.label[by_U] >= 0 and (not U - v.key[by_U] > 0.0)):",
+        "if not OFF and (v.label[by_L] >= 0 and (not -v.key[by_L] - L > 0.0) or "
+        "(v.label[by_U] >= 0 and (not U - v.key[by_U] > 0.0))):",
     ),
     "nearest by L": (
-        "if v.label[by_L] >= 0 and not (\n        small_gap",
-        "if not OFF and v.label[by_L] >= 0 and not (\n        small_gap",
+        *_GAPS,
+        "if v.label[by_L] >= 0 and (not (small_gap",
+        "if not OFF and v.label[by_L] >= 0 and (not (small_gap",
     ),
     "nearest by U": (
-        "if v.label[by_U] >= 0 and not (\n        small_gap",
-        "if not OFF and v.label[by_U] >= 0 and not (\n        small_gap",
+        *_GAPS,
+        "if v.label[by_U] >= 0 and (not (small_gap",
+        "if not OFF and v.label[by_U] >= 0 and (not (small_gap",
     ),
     "label": (
-        "v.of_mean[row]\n        and s.order[x] < v.label[row]",
-        "v.of_mean[row]\n        and (OFF or s.order[x] < v.label[row])",
+        *_AHEAD,
+        "(s.order[x] < v.label[row])",
+        "(OFF or s.order[x] < v.label[row])",
     ),
-    "other": (
-        "        key > v.other[row]\n        and s.taken",
-        "        (OFF or key > v.other[row])\n        and s.taken",
+    "other": (*_AHEAD, "(key > v.other[row] and", "((OFF or key > v.other[row]) and"),
+    "later radius": (
+        *_LEAVE_OUT,
+        "c_then * (1.0 + CAUTION)",
+        "(c_now if OFF else c_then) * (1.0 + CAUTION)",
     ),
-    "later radius": ("c_then * (1.0 + CAUTION)", "(c_now if OFF else c_then) * (1.0 + CAUTION)"),
 }
 
 _PROGRAM = """
@@ -72,6 +82,35 @@ open(sys.argv[1], "w").write(json.dumps(found))
 """
 
 
+def guards_by_number() -> list[Edit]:
+    """Return what lets a number in the view's state tell which guard is off, none at 0."""
+    guards, choosing = "algorithms/lucb/view_guards.py", "algorithms/lucb/view.py"
+    edits: list[Edit] = [
+        Changed(
+            f"algorithms/lucb/{file}",
+            function,
+            old,
+            new.replace("OFF", f"(v.state[v.state.size - 1] == {number})"),
+        )
+        for number, (file, function, old, new) in enumerate(GUARDS_OFF.values(), 1)
+    ]
+    edits += [
+        Set(guards, "_CELLS", "WAS + 1\nOFF = [0]"),
+        Changed(
+            guards,
+            "allocate_view",
+            "    state[LIMIT] = limit",
+            "    state[LIMIT], state[-1] = (limit, OFF[0])",
+        ),
+    ]
+    # guards that are made for longer, of a few arms, are right as well, and needed more often
+    return [
+        *edits,
+        Changed(choosing, "open_view", "v.margin[level] = 8", "v.margin[level] = 400"),
+        Set(choosing, "_ROLE, _GAP, _QUIET, _BORDER", "(2, 2, 1, 1)"),
+    ]
+
+
 def mismatches_without_guards(folder: Path) -> tuple[int, dict[str, int]]:
     """Compare runs with and without a view; return how many differ with all guards in place, and
     with each of them left out.
@@ -82,26 +121,7 @@ def mismatches_without_guards(folder: Path) -> tuple[int, dict[str, int]]:
         Empty folder for the copy and its compiled kernels. A number in the view's state tells which
         guard is off, so one copy does.
     """
-    guards, choosing = "algorithms/lucb/view_guards.py", "algorithms/lucb/view.py"
-    numbered = enumerate(GUARDS_OFF.items(), 1)
-    edits = [
-        (
-            choosing if name == "later radius" else guards,
-            old,
-            new.replace("OFF", f"(v.state[v.state.size - 1] == {k})"),
-        )
-        for k, (name, (old, new)) in numbered
-    ]
-    edits += [
-        (guards, "_CELLS = CHOSEN + LEVELS", "_CELLS = CHOSEN + LEVELS + 1\nOFF = [0]"),
-        (guards, "    state[LIMIT] = limit", "    state[LIMIT], state[-1] = limit, OFF[0]"),
-    ]
-    # guards that are made for longer, of a few arms, are right as well, and needed more often
-    edits += [
-        (choosing, "v.margin[level] = 8", "v.margin[level] = 400"),
-        (choosing, "_BORDER = 40, 6, 2, 3", "_BORDER = 2, 2, 1, 1"),
-    ]
-    environment = mutant(folder, edits)
+    environment = mutant(folder, guards_by_number())
     arguments = [
         sys.executable,
         "-c",

@@ -68,15 +68,15 @@ def part_of(block: Block, start: int, stop: int) -> Block:
     """Return a view of rows start..stop-1, with a fault record and counters of its own."""
     rows = slice(start, stop)
     return Block(
-        block.pulls[rows],
-        block.rounds[rows],
-        block.correct[rows],
-        block.finished[rows],
-        block.representatives[rows],
-        block.settled[rows],
-        np.zeros(3, np.int64),
-        np.zeros(ROOM, np.int64),
-        block.history,
+        pulls=block.pulls[rows],
+        rounds=block.rounds[rows],
+        correct=block.correct[rows],
+        finished=block.finished[rows],
+        representatives=block.representatives[rows],
+        settled=block.settled[rows],
+        fault=np.zeros(3, np.int64),
+        rounds_by_stride=np.zeros(ROOM, np.int64),
+        history=block.history,
     )
 
 

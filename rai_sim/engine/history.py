@@ -56,12 +56,12 @@ def no_history() -> History:
     """Allocate what says that nothing is traced."""
     none = np.zeros(0, np.int64)
     return History(
-        np.full(1, NEVER),
-        np.zeros(2, np.int64),
-        new_flag(),
-        none,
-        np.zeros((0, 2, 0), np.int64),
-        np.zeros((0, 0)),
+        asked=np.full(1, NEVER),
+        cursor=np.zeros(2, np.int64),
+        stop=new_flag(),
+        rounds=none,
+        pulls=np.zeros((0, 2, 0), np.int64),
+        means=np.zeros((0, 0)),
     )
 
 

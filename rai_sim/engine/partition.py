@@ -29,12 +29,12 @@ def new_partition(setting: Setting) -> Partition:
     """Allocate a block's partition."""
     N, m = setting.cluster_of.size, setting.sizes.size
     return Partition(
-        np.empty(m, np.int64),
-        np.empty(m, np.int64),
-        setting.required,
-        np.empty(m, np.int64),
-        np.empty(int(setting.required.sum()), np.int32),
-        np.empty((2, N), np.int64),
+        open_sizes=np.empty(m, np.int64),
+        found=np.empty(m, np.int64),
+        required=setting.required,
+        offset=np.empty(m, np.int64),
+        outputs=np.empty(int(setting.required.sum()), np.int32),
+        settled=np.empty((2, N), np.int64),
     )
 
 

@@ -129,10 +129,10 @@ class StudyData:
         )
         starts = [0, *(np.flatnonzero(breaks) + 1).tolist()] if len(index) else []
         whole = Block(
-            frame["pulls"].to_numpy(),
-            frame["rounds"].to_numpy(),
-            frame["correct"].to_numpy(),
-            frame["finished"].to_numpy(),
+            pulls=frame["pulls"].to_numpy(),
+            rounds=frame["rounds"].to_numpy(),
+            correct=frame["correct"].to_numpy(),
+            finished=frame["finished"].to_numpy(),
             representatives=np.empty((len(index), 0), np.int32),
             settled=np.empty((0, 2, 0), np.int64),
             fault=np.zeros(0, np.int64),

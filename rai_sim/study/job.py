@@ -123,7 +123,9 @@ def _outcome(
         if 2 * done < len(block.pulls):  # a short part must not keep the whole alive
             whole = copy_of(whole)
         rows = Rows(unit.experiment.identity().rpartition(":")[2], unit.start, whole)
-    return Outcome(unit.task, unit.start, unit.stop, rows, seconds, error)
+    return Outcome(
+        task=unit.task, start=unit.start, stop=unit.stop, rows=rows, seconds=seconds, error=error
+    )
 
 
 def fitting(seconds: float, left: float) -> int:

@@ -151,7 +151,13 @@ class StudyRun:
         self._pending = pilots + rest
 
     def _unit(self, at: int, start: int, stop: int) -> Unit:
-        return Unit(at, self.study.tasks[at].experiment, start, stop, math.nan)
+        return Unit(
+            task=at,
+            experiment=self.study.tasks[at].experiment,
+            start=start,
+            stop=stop,
+            seconds=math.nan,
+        )
 
     def _jobs(self) -> Iterator[list[Unit]]:
         """Yield jobs as long as there is work and nobody has pressed Ctrl-C."""
