@@ -7,19 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mutants import LENGTHENED_SKIP, pulls_of_mutant
-from numpy.typing import NDArray
 from scipy import stats
 
 import rai_sim as rai
 from rai_sim.algorithms.base import Algorithm
-from rai_sim.algorithms.lucb.corridor_walk import exit_budget
-from rai_sim.engine.certificates import log_over_share, pair_budget
-from rai_sim.engine.jit import driver, exposed
-
-# As Python can call them.
-log_over_share = exposed(log_over_share)
-pair_budget = exposed(pair_budget)
-exit_budget = exposed(exit_budget)
 
 
 def predicted_pulls(gap: float, delta: float) -> float:
@@ -65,38 +56,6 @@ def test_the_budget_does_not_show(law: str) -> None:
     ]
     assert stats.ks_2samp(*samples).pvalue > 1e-5
     assert stats.ttest_ind(*samples, equal_var=False).pvalue > 1e-5
-
-
-@driver
-def shares(skip_error: float, out: NDArray[np.float64]) -> None:
-    """Write the logarithms of the budget over the shares of jumps 1, 2, .."""
-    for i in range(out.size):
-        out[i] = log_over_share(skip_error, i + 1)
-
-
-def test_jumps_share_the_budget() -> None:
-    """A million jumps get between 99.9 % and all of it; a later jump never more than an earlier
-    one."""
-    logs = np.empty(2**20)
-    shares(1e-12, logs)
-    assert (np.diff(logs) >= 0.0).all()
-    assert 0.999e-12 < math.fsum(np.exp(-logs)) <= 1e-12
-
-
-def test_every_jump_draws_on_one_budget() -> None:
-    """Round-robin pairs and LUCB's walls: what is left to chance, at 2 pairs or 2 walls an arm, is
-    the jump's share."""
-    law = rai.Bernoulli([0.5, 0.5]).kernel_law()
-    for jump in (1, 1023, 1024, 5000):
-        share = np.empty(jump)
-        shares(1e-9, share)
-        assert pair_budget(law, 2, 1e-9, jump) == pytest.approx(
-            2 * 0.5 * (math.log(2.0) + share[-1])
-        )
-        assert exit_budget(law, 3, 1e-9, jump) == pytest.approx(
-            2 * 0.25 * (math.log(6.0) + share[-1])
-        )
-    assert pair_budget(law, 2, 0.0, 1) == exit_budget(law, 2, 0.0, 1) == math.inf
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,6 @@ from laws import KEY, add_up, facts_of
 
 from rai_sim import Bernoulli, Categorical, Gaussian, Recorded
 from rai_sim.arms.base import LAWS, Arms
-from rai_sim.engine import law as operations
 
 EXAMPLES: list[Arms] = [
     Bernoulli([0.9, 0.5, 0.1]),
@@ -307,12 +306,8 @@ def test_laws_know_whether_they_are_sub_gaussian(arms: Arms, flaw: str | None) -
     ],
 )
 def test_facts_for_kernels(arms: Arms, facts: tuple[float, ...]) -> None:
-    """Pulls available, spread, mean of arm 1, unit, variance proxy; Python alone cannot call
-    operations."""
-    law = arms.kernel_law()
-    assert facts_of(law, 1) == pytest.approx(facts, rel=1e-12)
-    with pytest.raises(TypeError, match=f"one_pull was given {type(law).__name__}"):
-        operations.one_pull(law, 0, 0.0, 0, (np.uint64(1),) * 5)
+    """Pulls available, spread, mean of arm 1, unit, variance proxy."""
+    assert facts_of(arms.kernel_law(), 1) == pytest.approx(facts, rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Tests of the round-robin loop: a file for each module."""

@@ -1,0 +1,155 @@
+"""Words of rewards against walks round by round."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from races import draw_races, ranked_race, settled_ranks
+
+from rai_sim.engine import law as laws
+from rai_sim.engine import words
+from rai_sim.engine.certificates import Race
+from rai_sim.engine.jit import driver, exposed
+from rai_sim.engine.streams import State, new_generators, replication_stream, stream_key
+
+first_suspect, advance = exposed(words.first_suspect), exposed(words.advance)
+draw_words = words.draw_words
+
+
+class Walk(NamedTuple):
+    """A race with the words of its arms, j rounds of which are over; a chord of W."""
+
+    race: Race
+    sizes: list[int]
+    rewards: NDArray[np.int64]  # (64, N) by round and label
+    j: int
+    start: float
+    end: float
+
+    def sums(self, rounds: int) -> NDArray[np.float64]:
+        """Return the sums by label after so many rounds of the word, from those after j."""
+        return np.asarray(self.race.standings.total + self.rewards[self.j : rounds].sum(axis=0))
+
+    def W(self, rounds: int) -> float:
+        """Return the chord after so many rounds."""
+        return self.start + (self.end - self.start) * (rounds - self.j) / (64 - self.j)
+
+
+def draw_walks(seed: int, count: int) -> list[Walk]:
+    """Draw races in the middle of a word, nobody settled after the j-th round."""
+    rng, found = np.random.default_rng(seed), list[Walk]()
+    for sums, sizes in draw_races(seed, count):
+        j, room = int(rng.integers(64)) * int(rng.integers(2)), rng.uniform(0.0, 25.0)
+        race, G = ranked_race([100.0 + s for s in sums], sizes)
+        if np.isinf(G):
+            continue
+        rewards = (rng.random((64, len(sums))) < rng.random(len(sums))).astype(np.int64)
+        race.counts[: len(sums)] = np.cumsum(rewards, axis=0).T
+        W = max(G, 0.0) + room
+        found.append(Walk(race, sizes, rewards, j, W, W + rng.uniform(0.0, 10.0)))
+    return found
+
+
+def suspects(walk: Walk) -> int:
+    """Return what `first_suspect` says."""
+    return first_suspect(walk.race, walk.race.standings.order.size, walk.j, walk.start, walk.end)
+
+
+def rounds_before_an_event(walk: Walk) -> int:
+    """Return how many of the word's rounds there are before the first that settles an arm."""
+    for rounds in range(walk.j + 1, 65):
+        ranked = (-np.sort(-walk.sums(rounds))).tolist()
+        if settled_ranks(ranked, walk.sizes, walk.W(rounds)):
+            return rounds - 1
+    return 64
+
+
+def rounds_within_bounds(walk: Walk, slack: float) -> int:
+    """Return how many of the word's rounds there are before the first in which a constraint's
+    bound, from the arms now on its sides, exceeds the chord less some slack."""
+    constraints = walk.race.constraints
+    pairs = list(
+        zip(
+            constraints.high[: constraints.number[0]],
+            constraints.low[: constraints.number[0]],
+            strict=True,
+        )
+    )
+    for rounds in range(walk.j + 1, 65):
+        sums = walk.sums(rounds)
+        if any(sums[x:].max() - sums[: y + 1].min() > walk.W(rounds) - slack for x, y in pairs):
+            return rounds - 1
+    return 64
+
+
+def test_rounds_before_the_first_suspect_settle_nobody() -> None:
+    """1,000 races of up to six arms, of which many settle an arm within the word; negative control:
+    a round more would be too many in some."""
+    walks = draw_walks(1, 1000)
+    said = [suspects(walk) for walk in walks]
+    true = [rounds_before_an_event(walk) for walk in walks]
+    assert all(a <= b for a, b in zip(said, true, strict=True))
+    assert sum(b < 64 for b in true) > 100
+    assert sum(a + 1 > b for a, b in zip(said, true, strict=True) if b < 64) > 50
+
+
+def test_suspects_are_the_bounds_that_cross_the_chord() -> None:
+    """Bit by bit: up to the rounding of the chord, a quarter of a reward at most and a step of the
+    line."""
+    ends = set()
+    for walk in draw_walks(2, 500):
+        said = suspects(walk)
+        assert rounds_within_bounds(walk, 0.3) <= said <= rounds_within_bounds(walk, 0.0)
+        ends.add(said - walk.j)
+    assert {0, 1, 64} <= ends
+    assert len(ends) > 20
+
+
+@pytest.mark.parametrize("N", [2, 6, 64, 65, 150])
+def test_rewards_of_a_word_are_added_round_by_round(N: int) -> None:
+    """Sums as if every reward was added, ranked anew; long rankings are repaired by another
+    routine."""
+    rng = np.random.default_rng(N)
+    race, _ = ranked_race(np.sort(rng.integers(0, 40, N))[::-1].tolist(), [1, N - 1])
+    rewards = rng.integers(0, 2, (64, N))
+    race.counts[:N] = np.cumsum(rewards, axis=0).T
+    sums, standings, j = race.standings.total.copy(), race.standings, 0
+    for until in (1, 5, 40, 64):
+        advance(race, N, j, until)
+        sums += rewards[j:until].sum(axis=0)
+        j = until
+        ranking = sorted(range(N), key=lambda label: (-sums[label], label))
+        assert standings.order.tolist() == ranking
+        assert standings.total.tolist() == sums[ranking].tolist()
+
+
+@driver
+def draw_twice(
+    race: Race, n: int, key: NDArray[np.uint64], room: NDArray[np.uint64], out: NDArray[np.uint64]
+) -> tuple[State, State]:
+    """Draw words of the first n ranks into counts, and the same words as they are; return both
+    states."""
+    counted = draw_words(race, n, 0, replication_stream(key, 0, room))
+    state = replication_stream(key, 0, room)
+    for x in range(n):
+        label = race.standings.order[x]
+        out[label], state = laws.word(race.law, race.standings.arm_of[label], 0, state)
+    return counted, state
+
+
+def test_drawn_words_become_running_counts() -> None:
+    """Of active arms only, each by its own law."""
+    means = [0.9, 0.6, 0.5, 0.0, 0.3]
+    race, _ = ranked_race([9.0, 8.0, 7.0, 6.0, 5.0], [1, 4], means)
+    race.counts[:] = 99
+    drawn = np.zeros(5, np.uint64)
+    counted, state = draw_twice(race, 4, stream_key(3), new_generators(), drawn)
+    assert counted == state
+    bits = (drawn[:4, None] >> np.arange(64, dtype=np.uint64)) & np.uint64(1)
+    assert np.array_equal(race.counts[:4], np.cumsum(bits, axis=1))
+    assert race.counts[0, 63] > 40
+    assert race.counts[3, 63] == 0
+    assert (race.counts[4] == 99).all()
