@@ -15,7 +15,6 @@ TESTS = Path(__file__).parent
 #: Modules with behaviour and no file of tests, and why.
 EXEMPT = {
     "__init__.py": "the list of public names is looked at as a whole, by test_public_names",
-    "__main__.py": "one call, which every test that starts a process makes",
 }
 #: Folders of tests that are of no folder of the package.
 ELSEWHERE = {"scripts"}
@@ -74,7 +73,7 @@ def package() -> dict[str, str]:
     return {str(p.relative_to(PACKAGE)): p.read_text("utf-8") for p in PACKAGE.rglob("*.py")}
 
 
-def test_files() -> list[str]:
+def files_with_tests() -> list[str]:
     """Return the files with tests, by their path inside of this folder."""
     return [
         str(path.relative_to(TESTS))
@@ -86,23 +85,23 @@ def test_files() -> list[str]:
 def test_every_module_with_behaviour_has_its_tests() -> None:
     """Found by its name, in the folder that mirrors its own."""
     behaving = [name for name, text in package().items() if behaves(text)]
-    assert homeless(behaving, test_files()) == []
+    assert homeless(behaving, files_with_tests()) == []
 
 
 def test_every_test_in_a_folder_names_a_module() -> None:
     """A module that is renamed, or is no more, takes its tests along."""
-    assert lost(package(), test_files()) == []
+    assert lost(package(), files_with_tests()) == []
 
 
 def test_every_exemption_is_needed() -> None:
     """Only of modules that are there, and have no tests of their own."""
     found = package()
-    assert all(behaves(found[name]) and home(name) not in test_files() for name in EXEMPT)
+    assert all(behaves(found[name]) and home(name) not in files_with_tests() for name in EXEMPT)
 
 
 def test_what_has_no_home_is_found() -> None:
     """Negative control: a file of the same name in another folder is none, nor is a longer name."""
-    modules = ["engine/duel.py", "study/run.py", "algorithms/lucb/__init__.py", "__main__.py"]
+    modules = ["engine/duel.py", "study/run.py", "algorithms/lucb/__init__.py", "__init__.py"]
     tests = ["simulation/test_run.py", "engine/test_duel_long.py", "algorithms/lucb/test_lucb.py"]
     assert homeless(modules, tests) == ["engine/duel.py", "study/run.py"]
     assert homeless(modules, [*tests, "engine/test_duel.py", "study/test_run.py"]) == []
