@@ -1,93 +1,31 @@
-"""Options of algorithms, one of each kind: through the constructor, text, simulations, studies and
+"""Options of algorithms, one of each kind: through the constructor, simulations, studies and
 files."""
 
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Optional
+from typing import Any
 
 import numpy as np
 import pytest
-from command_line import Capture, document, printed, refused
-from hypothesis import given
-from hypothesis import strategies as st
+from command_line import Capture, document, printed
+from race import FULL, FULL_TEXT, VARIANTS, Race, known
 
 import rai_sim as rai
-from rai_sim.algorithms.base import ALGORITHMS, Algorithm
-from rai_sim.algorithms.options import options_of
-from rai_sim.algorithms.text import (
-    algorithm_from_text,
-    algorithm_to_text,
-    describe_algorithms,
-    read_option,
-    write_option,
-)
-from rai_sim.engine.blocks import Block, Setting
+from rai_sim.algorithms.base import ALGORITHMS
+from rai_sim.algorithms.text import algorithm_to_text
 from rai_sim.study.file import StudyFileError
-from rai_sim.study.task import algorithm_from_json, algorithm_to_json
-from rai_sim.support.errors import ArgumentError, BadInput
+from rai_sim.support.errors import ArgumentError
 
-
-@dataclass(frozen=True)
-class Race(Algorithm):
-    """Takes as many pulls as its options say, and names the true best arms."""
-
-    width: float
-    rounds: int = 3
-    greedy: bool = False
-    note: str = "none"
-    mode: Literal["fast", "slow", 7] = "fast"
-    limit: int | None = None
-    share: Optional[float] = None  # noqa: UP045  # the older way to say so
-    asked: ClassVar[int] = 0
-
-    def __post_init__(self) -> None:
-        """Ask for more than the kinds say."""
-        super().__post_init__()
-        if self.rounds < 1:
-            raise ValueError(f"Race: rounds is {self.rounds}; give at least 1")
-
-    def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
-        """Write them."""
-        block.pulls[:] = (
-            self.rounds * (2 if self.greedy else 1) + len(self.note) + (self.limit or 0)
-        )
-        block.rounds[:] = 1
-        block.finished[:] = block.correct[:] = True
-        block.representatives[:] = np.flatnonzero(setting.cluster_of == 0)[
-            : block.representatives.shape[1]
-        ]
-
-
-FULL = Race(0.25, 5, True, 'a, "b"=:ü', "slow", 12, 0.5)
-FULL_TEXT = (
-    'race:width=0.25,rounds=5,greedy=true,note="a, \\"b\\"=:\\u00fc",mode=slow,limit=12,share=0.5'
-)
-#: Each differs from the first in one option.
-VARIANTS = [
-    Race(0.25),
-    Race(0.5),
-    Race(0.25, 4),
-    Race(0.25, greedy=True),
-    Race(0.25, note="x"),
-    Race(0.25, mode=7),
-    Race(0.25, limit=0),
-    Race(0.25, share=1e-300),
-    FULL,
-]
 PAIR = rai.Problem(rai.Bernoulli([0.75, 0.25]), (1, 1), (1, 0))
 
 
 @pytest.fixture(autouse=True)
 def registry() -> Iterator[None]:
-    """Have the class known in these tests alone."""
-    ALGORITHMS["race"] = Race
-    yield
-    del ALGORITHMS["race"]
-
-
-del ALGORITHMS["race"]
+    """Have `Race` known in these tests."""
+    with known():
+        yield
 
 
 def test_values_become_plain_ones_and_equal_ones_are_one_experiment() -> None:
@@ -180,119 +118,6 @@ def test_annotations_that_are_no_options_are_refused() -> None:
         Named(0.5)
 
 
-@pytest.mark.parametrize("race", VARIANTS, ids=repr)
-def test_text_and_json_make_the_same_algorithm(race: Race) -> None:
-    """To the bit, and with the types."""
-    for again in (
-        algorithm_from_text(algorithm_to_text(race)),
-        algorithm_from_json(algorithm_to_json(race)),
-    ):
-        assert (again, repr(again)) == (race, repr(race))
-
-
-@given(
-    st.builds(
-        Race,
-        width=st.floats(allow_nan=False, allow_infinity=False),
-        rounds=st.integers(1, 2**63 - 1),
-        greedy=st.booleans(),
-        note=st.text(st.characters(codec="utf-8")),
-        mode=st.sampled_from(["fast", "slow", 7]),
-        limit=st.none() | st.integers(-(2**63), 2**63 - 1),
-        share=st.none() | st.floats(0.0, 1.0),
-    )
-)
-def test_any_values_survive_text_and_json(race: Race) -> None:
-    """Also texts that look like numbers, none, or several options."""
-    assert repr(algorithm_from_text(algorithm_to_text(race))) == repr(race)
-    assert repr(algorithm_from_json(algorithm_to_json(race))) == repr(race)
-
-
-@dataclass(frozen=True)
-class Mixed(Algorithm):
-    """An option of nearly anything."""
-
-    value: bool | int | float | str | Literal["none"] | None = None
-
-    def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
-        """Nothing is run."""
-        raise NotImplementedError
-
-
-del ALGORITHMS["mixed"]
-
-
-@given(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**63), 2**63 - 1)
-    | st.floats(allow_nan=False, allow_infinity=False).map(lambda x: x + 0.0)
-    | st.text(st.characters(codec="utf-8"))
-    | st.sampled_from(["none", "true", "1", "1.0", "nan", '"', " a ", "a,b"])
-)
-def test_a_value_of_several_kinds_keeps_its_kind(value: Any) -> None:
-    """None is not "none", 1 not 1.0, nor True: what would be misread stands in quotes."""
-    option = options_of(Mixed)["value"]
-    again = read_option(option, write_option(option, value))
-    assert (type(again), repr(again)) == (type(value), repr(value))
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "race",
-            "race: width is missing; write "
-            "race:width=...,rounds=3,greedy=false,note=none,mode=fast,limit=none,share=none",
-        ),
-        ("race:width=wide", "race:width=wide: width is 'wide'; give a finite number"),
-        ("race:width=inf", "race:width=inf: width is inf; give a finite number"),
-        ("race:width=1,rounds=2.5", "race:width=1,rounds=2.5: rounds is '2.5'; give an integer"),
-        ("race:width=1,rounds=0", "race:width=1,rounds=0: Race: rounds is 0; give at least 1"),
-        (
-            "race:width=1,mode=medium",
-            "race:width=1,mode=medium: mode is 'medium'; give fast, slow or 7",
-        ),
-        (
-            "race:width=1,limit=all",
-            "race:width=1,limit=all: limit is 'all'; give an integer or none",
-        ),
-        (
-            "race:width=1,width=2",
-            "race:width=1,width=2: width is given twice; leave one of them out",
-        ),
-        ('race:width=1,note="a', "race:width=1,note=\"a: note is '\"a'; give a text"),
-        (
-            "race:width=1,speed=2",
-            "race:width=1,speed=2: there is no option 'speed'; write race:width=...,rounds=3",
-        ),
-        (
-            "race:width=1,greedy",
-            "race:width=1,greedy: greedy has no value; write race:width=...,rounds=3",
-        ),
-    ],
-)
-def test_texts_that_are_refused(capsys: Capture, text: str, message: str) -> None:
-    """The option, its value and the remedy, in the library and in one line of the command line."""
-    with pytest.raises(BadInput) as caught:
-        algorithm_from_text(text)
-    assert str(caught.value).startswith(message)
-    assert refused(capsys, f"run --algorithm '{text}'").startswith(
-        f"rai-sim: --algorithm {message}"
-    )
-
-
-def test_spellings() -> None:
-    """Case and spaces around do not matter but in texts; 1e3 is an integer."""
-    text = "Race: width = 5e-1 , rounds=1e3,greedy=YES,note= A b ,mode=SLOW,limit=None"
-    assert algorithm_from_text(text) == Race(0.5, 1000, True, "A b", "slow")
-    assert algorithm_from_text(FULL_TEXT) == FULL
-    assert algorithm_to_text(FULL) == FULL_TEXT
-    assert describe_algorithms("race").startswith(
-        "race:width=...,rounds=3,greedy=false,note=none,mode=fast,limit=none,share=none"
-    )
-
-
 def test_a_study_runs_reopens_and_resumes(tmp_path: Path) -> None:
     """Every variant is a task of its own, with its own numbers, found again by identity."""
     study = rai.Study.grid({"pair": PAIR}, VARIANTS, [0.1], replications=4)
@@ -362,8 +187,8 @@ def test_a_study_of_an_algorithm_that_is_not_imported(tmp_path: Path) -> None:
     try:
         with pytest.warns(
             rai.StoreWarning,
-            match="algorithm race is not known here: import test_options.Race before the store is "
-            "opened",
+            match=rf"algorithm race is not known here: import {Race.__module__}\.Race before the store "
+            "is opened",
         ):
             opened = rai.open_study(tmp_path)
         assert [(task.key, task.experiment.algorithm.label) for task in opened.tasks] == [
