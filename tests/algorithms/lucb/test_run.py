@@ -1,0 +1,82 @@
+"""What a replication of LUCB is given: its clock, and for how many rounds cap and recording
+suffice."""
+
+import numpy as np
+import pytest
+from standings import draw_any, run_of
+
+from rai_sim.algorithms.lucb import run as runs
+from rai_sim.algorithms.lucb.run import (
+    LOG_TERM,
+    MISSING,
+    MOST,
+    PICKS,
+    PULLS,
+    RANKED,
+    WORTH,
+    Run,
+    new_clock,
+    new_terms,
+)
+from rai_sim.engine.faults import MOST_PULLS
+from rai_sim.engine.jit import exposed
+
+rounds_left, start_clock = exposed(runs.rounds_left), exposed(runs.start_clock)
+
+
+def rounds_one_by_one(run: Run) -> int:
+    """Return how many rounds like this one can be made."""
+    clock, rounds = run.clock, 0
+    pulls, taken = int(clock[PULLS]), run.ranking.taken[run.ranking.picks[: clock[PICKS]]].copy()
+    while pulls + taken.size <= clock[MOST] and taken.max() < run.law.available:
+        pulls, taken, rounds = pulls + taken.size, taken + 1, rounds + 1
+    return rounds
+
+
+def test_cells_are_apart() -> None:
+    """Each cell of the clock has a number of its own, and there is room for all."""
+    names = ["ROUND", "PULLS", "MOST", "MISSING", "RANKED", "COLD", "PICKS"]
+    names += ["JUMPS", "SUITED", "SAME", "KNOWN", "CERTIFIED"]
+    assert sorted(getattr(runs, name) for name in names) == list(range(new_clock().size))
+    assert sorted([LOG_TERM, WORTH]) == list(range(new_terms().size))
+
+
+@pytest.mark.parametrize("cap", [-1, 0, 1_000])
+def test_the_clock_starts_when_every_arm_was_pulled_once(cap: int) -> None:
+    """Whatever it showed; without a cap there may be as many pulls as can be counted."""
+    run = run_of(draw_any(np.random.default_rng(1)), max_pulls=cap)
+    n = run.ranking.order.size
+    run.clock[:] = 7
+    start_clock(run, 2)
+    started = {PULLS: n, RANKED: n, MISSING: 2, MOST: MOST_PULLS if cap < 0 else cap}
+    assert {int(cell): int(run.clock[cell]) for cell in np.flatnonzero(run.clock)} == {
+        cell: value for cell, value in started.items() if value
+    }
+    assert run.terms[WORTH] == runs.WORTH_A_JUMP
+
+
+def test_rounds_that_are_left() -> None:
+    """300 standings, counted one by one: the cap decides, or the arm that has most pulls behind
+    it."""
+    rng, by_cap = np.random.default_rng(2), 0
+    for _ in range(300):
+        standing = draw_any(rng, more=int(rng.integers(1, 200)))
+        run = run_of(standing, max_pulls=int(standing.taken.sum() + rng.integers(300)))
+        picks = rng.permutation(standing.taken.size)[: rng.integers(1, standing.taken.size + 1)]
+        run.clock[PICKS] = picks.size
+        run.ranking.picks[: picks.size] = picks
+        left = rounds_left(run)
+        assert left == rounds_one_by_one(run)
+        by_cap += left == (run.clock[MOST] - run.clock[PULLS]) // picks.size
+    assert 50 < by_cap < 250
+
+
+def test_counts_that_no_double_holds() -> None:
+    """2^62 - 1 pulls more are 2^62 - 1, not 2^62 as a double would have it; an endless law does not
+    end before."""
+    run = run_of(draw_any(np.random.default_rng(3)))
+    run = run._replace(law=run.law._replace(available=MOST_PULLS))
+    run.clock[PULLS], run.clock[MOST], run.clock[PICKS] = 0, MOST_PULLS - 1, 1
+    run.ranking.picks[0] = 0
+    run.ranking.taken[0] = 0.0
+    assert rounds_left(run) == MOST_PULLS - 1
