@@ -205,3 +205,18 @@ class Twin:
         """Pull what a round picked."""
         for arm in picks:
             self.run.sample(arm)
+
+    def follow(self, run: Run) -> Judged:
+        """Make the rounds up to that of a kernel's clock, assert that they settle nobody and lead
+        to the kernel's sums; return what the round after them does."""
+        s = run.ranking
+        while self.run.rounds < run.clock[ROUND]:
+            judged = self.judge()
+            assert not judged.settled
+            self.pull(judged.picks)
+        counts, sums = np.array(self.run.counts), np.array(self.run.sums)
+        assert np.array_equal(s.taken, counts[s.order])
+        assert np.array_equal(s.total, sums[s.order])
+        assert np.array_equal(s.mean, sums[s.order] / counts[s.order])
+        assert run.clock[PULLS] == counts.sum()
+        return self.judge()

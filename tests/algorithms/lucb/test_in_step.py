@@ -78,23 +78,26 @@ def settles(high: float, low: float, t: int, R: int) -> bool:
 
 
 def sums_at(
-    rng: np.random.Generator, middle: float, factor: float
+    rng: np.random.Generator, middle: float, factor: float, of_means: float = in_step._OF_MEANS
 ) -> tuple[float, float, int, int]:
     """Return sums whose difference is the threshold times a factor, with pulls and round."""
     t = int(math.exp(rng.uniform(0.0, 14.0)))
     R = t + int(rng.integers(50))
     low = middle * t * rng.uniform(0.5, 1.0)
-    W = threshold(InStep(SCALE, float(R - t), in_step._OF_MEANS * abs(low + 2.0 * t) / t), float(R))
+    W = threshold(InStep(SCALE, float(R - t), of_means * abs(low + 2.0 * t) / t), float(R))
     return low + factor * W, low, t, R
 
 
 @pytest.mark.parametrize("middle", [0.0, 1.0, 1e10, -1e10])
 def test_nobody_is_settled_up_to_the_threshold(middle: float) -> None:
     """20,000 pairs whose difference is the threshold are not told apart by the rule, however large
-    their means; negative control: many of those a hundredth above it are."""
+    their means. Negative controls: many of those a hundredth above it are, and large means without
+    what their rounding takes off."""
     rng = np.random.default_rng(3)
     assert not any(settles(*sums_at(rng, middle, 1.0)) for _ in range(20_000))
     assert sum(settles(*sums_at(rng, middle, 1.01)) for _ in range(1_000)) > 900
+    without = sum(settles(*sums_at(rng, middle, 1.0, 0.0)) for _ in range(1_000))
+    assert (without > 100) is (abs(middle) > 1.0)
 
 
 @pytest.mark.parametrize("behind", [0, 3, 1_000])

@@ -1,0 +1,91 @@
+"""LUCB's rounds in lanes against the plain twin, from random standings on."""
+
+from itertools import pairwise
+
+import numpy as np
+from stack import BITS
+from standings import Standing, Twin, draw_any, no_state, run_of
+
+from rai_sim.algorithms.lucb import lanes
+from rai_sim.algorithms.lucb.arm_vectors import ARMS
+from rai_sim.algorithms.lucb.lanes import Lanes, new_lanes
+from rai_sim.algorithms.lucb.run import MOST, PULLS, ROUND, SAME, Run
+from rai_sim.engine.jit import exposed, kernel
+from rai_sim.engine.streams import State
+
+fit_lanes = exposed(lanes.fit_lanes)
+#: No stretch has as many rounds.
+NEVER = 1 << 40
+
+
+@exposed
+@kernel
+def advance(run: Run, room: Lanes, same_limit: int, state: State) -> State:
+    """Judge the rounds that follow."""
+    return lanes.advance(run, room, same_limit, state)
+
+
+def walked(standing: Standing, same_limit: int = NEVER, max_pulls: int = -1) -> Run:
+    """Make rounds in lanes."""
+    run = run_of(standing, max_pulls=max_pulls)
+    assert fit_lanes(run)
+    advance(run, new_lanes(), same_limit, no_state())
+    return run
+
+
+def test_a_walk_is_the_twins() -> None:
+    """80 walks of up to 16 arms to the round before an arm is settled, the cap or the end of the
+    recording: all sums, and the picks of every round on the way."""
+    rng = np.random.default_rng(1)
+    stops, rounds = {"event": 0, "cap": 0, "end": 0}, 0
+    for number in range(80):
+        standing = draw_any(rng, pulls=(1, 60), more=600)
+        spare = int(rng.integers(500)) if number % 4 == 0 else 1 << 40
+        run, twin = walked(standing, max_pulls=int(standing.taken.sum()) + spare), Twin(standing)
+        following = twin.follow(run)
+        rounds += run.clock[ROUND] - standing.R
+        if following.settled:
+            stops["event"] += 1
+        elif run.clock[PULLS] + len(following.picks) > run.clock[MOST]:
+            stops["cap"] += 1
+        else:
+            stops["end"] += 1
+            left = standing.rewards.shape[1] - standing.taken.max()
+            assert run.clock[ROUND] - standing.R == left
+    assert min(stops.values()) >= 5, stops
+    assert rounds > 3_000
+
+
+def test_it_stops_where_picks_stay_the_same() -> None:
+    """After so many rounds with the picks of the one before, and no earlier."""
+    rng, stopped = np.random.default_rng(2), 0
+    for _ in range(40):
+        standing = draw_any(rng, pulls=(1, 30), more=300)
+        run, twin = walked(standing, same_limit=4), Twin(standing)
+        rounds = []
+        for _ in range(standing.R, run.clock[ROUND]):
+            rounds.append(twin.judge().picks)
+            twin.pull(rounds[-1])
+        same = [one == before for before, one in pairwise(rounds)]
+        ends = [k for k in range(4, len(same) + 1) if all(same[k - 4 : k])]
+        assert ends == ([len(same)] if run.clock[SAME] == 4 else [])
+        stopped += run.clock[SAME] == 4
+    assert stopped > 10
+
+
+def test_who_fits() -> None:
+    """Rewards that come as words, arms and open clusters that are few, and our rule."""
+
+    def fits(places: tuple[int, ...], as_printed: bool = False, words: bool = True) -> bool:
+        n = sum(places)
+        wants = (1,) + (0,) * (len(places) - 1)
+        standing = Standing(places, wants, np.ones((n, 1)), np.ones(n, np.int64), 1, as_printed)
+        run = run_of(standing)
+        return fit_lanes(run if words else run._replace(law=run.law._replace(kind=BITS)))
+
+    assert fits((1, ARMS - 1))
+    assert fits((1, 1, 0, 0, 1, 1))
+    assert not fits((1, ARMS))
+    assert not fits((1, 1, 1, 1, 1))
+    assert not fits((1, 1), as_printed=True)
+    assert not fits((1, 1), words=False)
