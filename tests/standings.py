@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from stack import RECORDING, new_stack
 
 from rai_sim.algorithms.lucb.loop import new_run
+from rai_sim.algorithms.lucb.rule import compute_bounds, find_opponents, settle_and_choose
 from rai_sim.algorithms.lucb.run import (
     MISSING,
     MOST,
@@ -33,6 +34,7 @@ from rai_sim.algorithms.lucb.run import (
 from rai_sim.algorithms.lucb.strides import VIEW
 from rai_sim.engine.blocks import Setting, new_block
 from rai_sim.engine.faults import MOST_PULLS
+from rai_sim.engine.jit import exposed, kernel
 from rai_sim.engine.streams import State, new_generators, stream_key
 from rai_sim.engine.strides import without
 
@@ -176,6 +178,29 @@ def no_state() -> State:
     """Return a random state, of which a recording makes no use."""
     one = np.uint64(1)
     return one, one, one, one, new_generators()
+
+
+@kernel
+def _look(run: Run) -> None:
+    s, n, R = run.ranking, run.clock[RANKED], run.clock[ROUND] + 1
+    compute_bounds(s, n, math.log(run.rule.scale * R * R * R), 1.0)
+    find_opponents(s, n, run.part.open_sizes, run.rule.as_printed)
+
+
+@exposed
+@kernel
+def look(run: Run) -> None:
+    """Compute the bounds of the next round and find who attains L_i and U_i."""
+    _look(run)
+
+
+@exposed
+@kernel
+def judge(run: Run) -> tuple[int, int, int]:
+    """Judge the next round; return the arms settled, the outputs supplied and the picks."""
+    _look(run)
+    n, R = run.clock[RANKED], run.clock[ROUND] + 1
+    return settle_and_choose(run.ranking, run.part, n, R, run.rule.as_printed)
 
 
 class Twin:

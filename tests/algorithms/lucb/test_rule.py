@@ -1,28 +1,16 @@
 """A round of LUCB on the ranking against the plain twin, from random standings."""
 
 import dataclasses
-import math
 
 import numpy as np
 import pytest
-from standings import Judged, Standing, Twin, draw_any, run_of
+from standings import Judged, Standing, Twin, draw_any, judge, run_of
 
 from rai_sim.algorithms.lucb import rule
-from rai_sim.algorithms.lucb.rule import compute_bounds, find_opponents, settle_and_choose
-from rai_sim.algorithms.lucb.run import RANKED, ROUND, Run
-from rai_sim.engine.jit import exposed, kernel
+from rai_sim.algorithms.lucb.run import Run
+from rai_sim.engine.jit import exposed
 
 close_ranks, mend = exposed(rule.close_ranks), exposed(rule.mend)
-
-
-@exposed
-@kernel
-def judge(run: Run) -> tuple[int, int, int]:
-    """Judge the next round; return the arms settled, the outputs supplied and the picks."""
-    s, n, R, printed = run.ranking, run.clock[RANKED], run.clock[ROUND] + 1, run.rule.as_printed
-    compute_bounds(s, n, math.log(run.rule.scale * R * R * R), 1.0)
-    find_opponents(s, n, run.part.open_sizes, printed)
-    return settle_and_choose(s, run.part, n, R, printed)
 
 
 def judged(standing: Standing) -> tuple[Judged, Run]:

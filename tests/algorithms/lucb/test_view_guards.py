@@ -1,0 +1,160 @@
+"""The guards of LUCB's view: if they hold, a round judged on the view is that of all active arms,
+and nobody outside is settled or picked."""
+
+import dataclasses
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from standings import Judged, Standing, draw, judge, look, run_of
+
+from rai_sim.algorithms.lucb import view_guards
+from rai_sim.algorithms.lucb.run import RANKED
+from rai_sim.algorithms.lucb.view_guards import (
+    BY_L,
+    BY_U,
+    CAUTION,
+    DEPTH,
+    GUARDS,
+    HIGH,
+    LOW,
+    View,
+    allocate_view,
+)
+from rai_sim.engine.jit import exposed
+
+view_holds, fold_in = exposed(view_guards.view_holds), exposed(view_guards.fold_in)
+no_guards, combine_guards = exposed(view_guards.no_guards), exposed(view_guards.combine_guards)
+Flags = NDArray[np.bool_]
+#: Rounds for which guards are made.
+MARGIN = 30
+TASKS = [((3, 30), (2, 0)), ((20, 20), (0, 1)), ((2, 20, 2), (0, 5, 0)), ((4, 15, 15), (1, 1, 1))]
+
+
+def roots(standing: Standing, R: int) -> float:
+    """Return sqrt(ln(pi^2 R^3 N / (3 delta)))."""
+    return math.sqrt(math.log(standing.scale * R * R * R))
+
+
+def draw_view(rng: np.random.Generator, standing: Standing) -> tuple[View, Flags]:
+    """Choose arms for a view of the next round at random, extreme ones rather than others, and
+    make guards of the rest; return which are in it."""
+    run, m = run_of(standing), len(standing.places)
+    look(run)
+    s, keep = run.ranking, int(rng.integers(1, 5))
+    v, hot = allocate_view(s.order.size, m, 0), np.zeros(s.order.size, np.bool_)
+    for level in (0, 1):
+        no_guards(v, level)
+    v.state[DEPTH], v.until[1], p1 = 1, standing.R + 1 + MARGIN, 0
+    v.mean[s.order] = s.mean
+    for i, size in enumerate(standing.places):
+        p0, p1 = p1, p1 + size
+        for key in (s.lcb, -s.ucb, -s.lcb, s.ucb, s.mean, -s.mean, rng.random(s.order.size)):
+            hot[s.order[p0 + np.argsort(key[p0:p1], kind="stable")[:keep]]] = True
+        L, U = s.lcb[:p0].min(initial=np.inf), s.ucb[p1:].max(initial=-np.inf)
+        _leave_out(v, standing, [a for a in s.order[p0:p1].tolist() if not hot[a]], i, L, U)
+    assert combine_guards(v) == np.count_nonzero(~hot)
+    return v, hot
+
+
+def _leave_out(v: View, standing: Standing, cold: list[int], i: int, L: float, U: float) -> None:
+    """Make the guards of a cluster's cold arms, the best first."""
+    m = v.first.size
+    now = roots(standing, standing.R + 1) * (1.0 - CAUTION)
+    then = roots(standing, standing.R + 1 + MARGIN) * (1.0 + CAUTION)
+    v.cold[1, i] = len(cold)
+    if cold:
+        v.edge[2 * (m + i)], v.edge[2 * (m + i) + 1] = cold[0], cold[-1]
+    for a in cold:
+        n_a, mean = float(standing.taken[a]), float(v.mean[a])
+        q = 1.0 / math.sqrt(2.0 * n_a)
+        lcb, ucb = mean - now * q, mean + now * q
+        by_gap = (BY_L, -ucb) if ucb - L >= U - lcb else (BY_U, lcb)
+        for way, key in ((LOW, then * q - mean), (HIGH, mean + then * q), by_gap):
+            fold_in(v, (GUARDS + way) * m + i, key, n_a, mean, a, -np.inf)
+
+
+def moved(rng: np.random.Generator, standing: Standing, hot: Flags) -> Standing:
+    """Return the standing some rounds later, in which arms of the view alone were pulled."""
+    later = int(rng.integers(MARGIN + 6))
+    pulled = rng.integers(later // 4 + 1, size=hot.size) * (hot & (rng.random(hot.size) < 0.3))
+    return dataclasses.replace(standing, taken=standing.taken + pulled, R=standing.R + later)
+
+
+def outcome(
+    standing: Standing, v: View | None = None, hot: Flags | None = None
+) -> tuple[Judged, bool]:
+    """Judge the next round on all arms or on a view; return whether that one's guards hold."""
+    run = run_of(standing)
+    s, n, R = run.ranking, standing.taken.size, standing.R + 1
+    if v is not None and hot is not None:
+        run.part.open_sizes[:] -= v.cold[0]
+        among, n = hot[s.order], int(np.count_nonzero(hot))
+        for row in (s.order, s.mean, s.total, s.taken):
+            row[:n] = row[among]
+        run.clock[RANKED] = n
+    look(run)
+    holds = v is not None and view_holds(v, s, run.part, n, R, 0, standing.as_printed)
+    _, _, picks = judge(run)
+    gone = s.order[:n][s.settled[:n]]
+    return Judged(frozenset(gone.tolist()), frozenset(s.order[s.picks[:picks]].tolist())), holds
+
+
+def misjudged(seed: int, lowered: float = 0.0) -> tuple[int, int, int]:
+    """Judge 500 rounds on views and on all arms; return how often guards hold, how often rounds
+    differ, and how often both. Guards may be lowered."""
+    rng, held, differ, wrong = np.random.default_rng(seed), 0, 0, 0
+    for number in range(500):
+        pulls = ((1, 3), (20, 60), (200, 400))[number % 3]
+        standing = draw(rng, *TASKS[number % 4], pulls=pulls, more=20, as_printed=number % 5 == 0)
+        v, hot = draw_view(rng, standing)
+        v.key[:], v.other[:] = v.key - lowered, v.other - lowered
+        later = moved(rng, standing, hot)
+        found, holds = outcome(later, v, hot)
+        if v.until[0] < later.R + 1:
+            assert not holds
+        held, other = held + holds, found != outcome(later)[0]
+        differ, wrong = differ + other, wrong + (holds and other)
+    return held, differ, wrong
+
+
+def test_nobody_outside_is_settled_or_picked() -> None:
+    """If guards hold; negative control: not so if they are lowered by a twentieth."""
+    held, differ, wrong = misjudged(1)
+    assert held > 100
+    assert differ > 50
+    assert wrong == 0
+    assert misjudged(1, lowered=0.05)[2] > 10
+
+
+def test_a_guard_is_of_the_most_extreme_arm() -> None:
+    """Arms of few kinds, in any order and over two levels: the greatest key, the least label of
+    that kind, and a bound of all others; combined the same again."""
+    rng = np.random.default_rng(2)
+    for _ in range(500):
+        v = allocate_view(12, 1, 0)
+        v.mean[:], v.state[DEPTH], v.until[1:3] = -np.arange(12), 2, (9, 7)
+        for level in range(3):
+            no_guards(v, level)
+        kinds, keys = rng.integers(4, size=12), rng.integers(6, size=4) / 5.0
+        levels = rng.integers(1, 3, 12)
+        for a in rng.permutation(12).tolist():
+            kind = int(kinds[a])
+            fold_in(v, levels[a] * GUARDS, keys[kind], kind + 1.0, 0.5, a, -np.inf)
+        for level in (1, 2):
+            own = np.flatnonzero(levels == level)
+            v.cold[level, 0] = own.size
+            if own.size:
+                v.edge[2 * level], v.edge[2 * level + 1] = own[0], own[-1]
+        assert combine_guards(v) == 12
+        assert (v.until[0], v.edge[0], v.edge[1]) == (7, 0, 11)
+        for level, own in ((0, levels > 0), (1, levels == 1), (2, levels == 2)):
+            row = level * GUARDS
+            if not own.any():
+                assert (v.label[row], v.key[row]) == (-1, -np.inf)
+                continue
+            like = own & (kinds == v.n_a[row] - 1)
+            others = keys[kinds[own & ~like]].max(initial=-np.inf)
+            assert v.key[row] == keys[kinds[own]].max()
+            assert others == v.other[row]
+            assert v.key[row] == others or v.label[row] == np.flatnonzero(like)[0]
