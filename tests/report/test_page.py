@@ -15,7 +15,6 @@ from selenium.webdriver.common.by import By
 import rai_sim as rai
 from rai_sim.report import report, write_report
 from rai_sim.study import StudyResults
-from rai_sim.support.html_tables import Cell, table
 
 #: A problem on which the printed LUCB errs in a fifth of its runs.
 WRONG = rai.table_problem(task=2)
@@ -293,17 +292,6 @@ def test_what_notebooks_show(study: StudyResults) -> None:
     assert (
         "&lt;i&gt;A&lt;/i&gt;"
         in rai.simulate(named, rai.Vanilla(), replications=5, seed=0)._repr_html_()
-    )
-
-
-def test_cells() -> None:
-    """Keys and texts are escaped, warnings marked."""
-    shown = table(["<x>"], [[Cell('"', '"', True)]])
-    assert shown == (
-        '<table><thead><tr><th scope="col" '
-        'style="text-align:left">&lt;x&gt;</th></tr></thead><tbody><tr>'
-        '<td style="text-align:left" data-key="&quot;" '
-        'class="warn">&quot;</td></tr></tbody></table>'
     )
 
 

@@ -176,21 +176,6 @@ def test_merging_nothing_and_adding_other_things_is_refused() -> None:
             other + made((0, 2))  # type: ignore[operator]
 
 
-def test_identity_is_the_same_for_numpy_scalars_and_rebuilt_problems(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Values count, not the objects that hold them; and the version of the streams counts."""
-    numbers: list[Any] = [np.float64(0.01), np.int64(7), np.float64(1e-12), np.int64(5_000)]
-    again = Experiment(table_problem(task=3), Vanilla(), *numbers)
-    assert again == EXPERIMENT
-    assert hash(again) == hash(EXPERIMENT)
-    before = again.identity()
-    readable = "Experiment:Vanilla(merging=True):delta=0.01:seed=7:skip_error=1e-12:max_pulls=5000:Problem:"
-    assert before.startswith(readable)
-    monkeypatch.setattr("rai_sim.simulation.experiment.STREAM_VERSION", 999)
-    assert replace(again).identity() != before
-
-
 def test_results_are_equal_by_content() -> None:
     """A changed row, other replications or another experiment make a difference, time spent does
     not."""

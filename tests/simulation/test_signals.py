@@ -48,6 +48,15 @@ def after(seconds, number=signal.SIGINT, then=0.0):
         os.kill(os.getpid(), number)
     threading.Thread(target=send, daemon=True).start()
 
+def once(begun, number=signal.SIGINT):
+    def send():
+        while not begun():
+            time.sleep(0.002)
+        global sent
+        sent = time.perf_counter()
+        os.kill(os.getpid(), number)
+    threading.Thread(target=send, daemon=True).start()
+
 def took():
     return time.perf_counter() - sent
 """
@@ -81,28 +90,43 @@ def test_one_long_replication_answers_within_two_seconds() -> None:
 
 
 def test_threads_answer_and_keep_what_was_finished() -> None:
-    """Two workers, each in one long replication, after ones that were capped; and blocks in which
-    some rows are done."""
+    """Two workers, each in one long replication; and blocks in which some rows are done, which is
+    seen before the signal is sent."""
     told = run(f"""
+    from importlib import import_module
+    from rai_sim.simulation import parts
+    module, run_into, began = import_module("rai_sim.simulation.simulate"), parts.run_into, []
     problem = rai.best_arm(rai.Bernoulli({_NEAR}))
     rai.simulate(problem, rai.Vanilla(), delta=0.1, replications=1, seed=1, max_pulls=1000)
-    after(0.5)
+    def counted(*arguments):
+        began.append(threading.get_ident())
+        run_into(*arguments)
+    parts.run_into, worth = counted, module._WORTH_WORKERS
+    module._WORTH_WORKERS = -1.0  # the first block goes to a worker too
+    once(lambda: len(began) == 2)
     try:
         rai.simulate(problem, rai.Vanilla(), delta=0.1, replications=50, seed=1, skip_error=0.0, n_jobs=2)
     except rai.SimulationInterrupted as interrupted:
-        print(took() < 2.0, interrupted.result)
+        print(took() < 2.0, interrupted.result, len({{threading.get_ident(), *began[:2]}}))
+    parts.run_into, module._WORTH_WORKERS = run_into, worth
+    block_for, blocks = module.block_for, []
+    def kept(*arguments):
+        blocks.append(block_for(*arguments))
+        return blocks[-1]
+    module.block_for = kept
     easy = rai.best_arm(rai.Bernoulli([0.6, 0.4]))
     whole = rai.simulate(easy, rai.Vanilla(), seed=1, replications=3000)
     for n_jobs in (1, 2):
-        after(0.15)
+        blocks.clear()
+        once(lambda: blocks and blocks[0].finished[:200].all())
         try:
             rai.simulate(easy, rai.Vanilla(), seed=1, replications=10**6, n_jobs=n_jobs)
         except rai.SimulationInterrupted as interrupted:
             found = interrupted.result
             n = min(found.ranges[0][1], 3000)
-            print(took() < 2.0, found.ranges[0][0], n > 100, bool((found.pulls[:n] == whole.pulls[:n]).all()))
+            print(took() < 2.0, found.ranges[0][0], n >= 200, bool((found.pulls[:n] == whole.pulls[:n]).all()))
     """)
-    assert told.splitlines() == ["True None", "True 0 True True", "True 0 True True"]
+    assert told.splitlines() == ["True None 3", "True 0 True True", "True 0 True True"]
 
 
 def test_what_a_handler_does_not_end_goes_on() -> None:

@@ -2,7 +2,6 @@
 own tests compare them with the twin."""
 
 import math
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -204,36 +203,6 @@ def test_a_capped_run_tells_what_it_saw() -> None:
     assert capped.events == tuple(event for event in full.events if event.pulls <= 7000)
     none = rai.trace(rai.table_problem(2), rai.LUCB(), 0.01, 0, 3, max_pulls=9)
     assert (len(none.rounds), none.events, none.means.shape) == (0, (), (0, 10))
-
-
-@pytest.mark.parametrize("algorithm", [rai.Vanilla(), rai.Butterscotch()], ids=str)
-@pytest.mark.parametrize("rounds", [[2], [100], [2**62], [3, 5, 7]])
-def test_events_do_not_depend_on_the_states_asked_for(
-    algorithm: Algorithm, rounds: list[int]
-) -> None:
-    """A merge in round 1, when that round's state is not asked for; and no state is there that was
-    not."""
-    problem = rai.Problem(rai.Bernoulli([0.55, 0.54, 0.5, 0.49]), (2, 1, 1), (1, 0, 0))
-    some, all_states = rai.trace(problem, algorithm, rounds=rounds), rai.trace(problem, algorithm)
-    assert some.events == all_states.events
-    assert some.events[0].pulls == (4 if algorithm == rai.Vanilla() else 4 * 920)
-    assert some.rounds[0] >= min(rounds[0], some.result.rounds[0])
-    assert len(some.rounds) <= len(rounds) + 1
-
-
-def test_a_ranking_of_thousands_is_told_quickly() -> None:
-    """10,000 clusters, of which one is asked for an arm: 9,998 merges in round 1 and as many
-    settled arms, in seconds."""
-    problem = rai.Problem(
-        rai.Bernoulli(np.linspace(0.95, 0.05, 10_000)), (1,) * 10_000, (*(0,) * 9_999, 1)
-    )
-    began = time.perf_counter()
-    trace = rai.trace(problem, rai.Butterscotch(), 0.1, 0, max_pulls=200_000_000)
-    seconds = time.perf_counter() - began
-    merges = [event for event in trace.events if event.arm is None]
-    assert len(merges) == 9_998
-    assert str(merges[-1]) == "clusters 1-9999 merged"
-    assert seconds < 20
 
 
 def test_caps_near_the_largest_count_are_kept() -> None:

@@ -1,0 +1,152 @@
+"""Where progress is shown: a bar on a terminal, lines in a log, nothing where nobody asked."""
+
+import io
+import re
+import sys
+from types import SimpleNamespace
+
+import pytest
+from clock import Clock
+
+import rai_sim as rai
+import rai_sim.simulation.progress as shown
+from rai_sim.simulation.compilation import waited_for
+from rai_sim.simulation.experiment import Experiment
+
+EXPERIMENT = Experiment(rai.best_arm(rai.Bernoulli([0.9, 0.1])), rai.Vanilla(), 0.1, 0, 1e-12, None)
+
+
+class Terminal(io.StringIO):
+    """An error stream that is a terminal, or is not."""
+
+    def __init__(self, terminal: bool) -> None:
+        """Start empty."""
+        super().__init__()
+        self.terminal = terminal
+
+    def isatty(self) -> bool:
+        """Tell."""
+        return self.terminal
+
+
+@pytest.fixture
+def seconds(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Let bars and lines take the test's seconds."""
+    clock = Clock()
+    monkeypatch.setattr(shown, "time", SimpleNamespace(monotonic=clock, time=clock))
+    return clock
+
+
+def test_a_log_has_a_line_every_thirty_seconds(
+    monkeypatch: pytest.MonkeyPatch, seconds: Clock
+) -> None:
+    """Asked for: after 1, 2, 4, 8, 16, 32 s and from then on every 30 s, with what is done; and a
+    last one."""
+    log = Terminal(False)
+    monkeypatch.setattr(sys, "stderr", log)
+    with shown.Bar(4000, True, "LUCB(as_printed=False)") as bar:
+        for _ in range(300):
+            seconds.now += 1.0
+            bar.update(10)
+    lines = log.getvalue().splitlines()
+    assert [re.findall(r", (\S+)/4\.00k replications", line)[0] for line in lines] == [
+        "10.0",
+        "20.0",
+        "40.0",
+        "80.0",
+        "160",
+        "320",
+        "620",
+        "920",
+        "1.22k",
+        "1.52k",
+        "1.82k",
+        "2.12k",
+        "2.42k",
+        "2.72k",
+        "3.00k",
+    ]
+    assert all(line.startswith("rai-sim: LUCB(as_printed=False): ") for line in lines)
+    assert lines[-1].startswith(
+        "rai-sim: LUCB(as_printed=False): 75 %, 3.00k/4.00k replications in "
+    )
+
+
+def test_unasked_lines_come_late_and_on_the_command_line_alone(
+    monkeypatch: pytest.MonkeyPatch, seconds: Clock
+) -> None:
+    """With None: nothing in the library; on the command line nothing for 30 s, then as above; on a
+    terminal a bar that names what runs."""
+
+    def written(terminal: bool, progress: bool | None, steps: int) -> str:
+        stream = Terminal(terminal)
+        monkeypatch.setattr(sys, "stderr", stream)
+        with shown.Bar(1000, progress, "Vanilla(merging=True)") as bar:
+            for _ in range(steps):
+                seconds.now += 1.0
+                bar.update(1)
+        return stream.getvalue()
+
+    assert (
+        written(False, None, 100) == written(False, False, 100) == written(True, False, 100) == ""
+    )
+    assert "Vanilla(merging=True):  " in written(True, None, 3)
+    with shown.command_line():
+        assert written(False, None, 29) == written(False, False, 100) == ""
+        assert written(False, None, 95).count("\n") == 4
+    assert written(False, None, 100) == ""
+
+
+@pytest.mark.parametrize("progress", [False, None])
+def test_what_is_not_shown_costs_nothing(
+    monkeypatch: pytest.MonkeyPatch, progress: bool | None
+) -> None:
+    """Where there is no terminal nothing is due, whatever is done, and nothing is written; nor
+    where there is no error stream at all."""
+    for stream in (Terminal(False), None):
+        monkeypatch.setattr(sys, "stderr", stream)
+        with shown.Bar(10, progress, "Vanilla") as bar:
+            assert (bar.shown, bar.due) == (False, False)
+            bar.update(3)
+            bar.put(5, 10, "words")
+        assert stream is None or stream.getvalue() == ""
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_words_are_put_where_they_are_due(
+    monkeypatch: pytest.MonkeyPatch, seconds: Clock, terminal: bool
+) -> None:
+    """A log has them after a second, a terminal at once and then ten times a second; the total may
+    have changed."""
+    stream = Terminal(terminal)
+    monkeypatch.setattr(sys, "stderr", stream)
+    with shown.Bar(10, True, layout="{n_fmt} of {total_fmt}{postfix}") as bar:
+        assert (bar.shown, bar.due) == (True, terminal)
+        bar.put(2, 10, "early")
+        assert ("2.00 of 10.0, early" in stream.getvalue()) == terminal
+        assert not bar.due
+        seconds.now += 1.0
+        assert bar.due
+        bar.put(8, 40, "late")
+        assert "8.00 of 40.0, late" in stream.getvalue()
+        assert not bar.due
+
+
+def test_the_command_line_tells_what_is_compiled_until_it_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Once, however many bars there are; a bar that was asked for tells it elsewhere too."""
+
+    def said(progress: bool | None) -> list[str]:
+        stream = Terminal(False)
+        monkeypatch.setattr(sys, "stderr", stream)
+        with shown.Bar(10, progress), waited_for(EXPERIMENT):
+            pass
+        return [line for line in stream.getvalue().splitlines() if "compil" in line]
+
+    words = "Vanilla for Bernoulli arms (once, in another process; kept on disk)"
+    both = [f"rai-sim: compiling {words} ...", f"rai-sim: compiled {words} in 0 s"]
+    with shown.command_line():
+        assert said(True) == said(None) == said(False) == both
+    assert said(True) == both
+    assert said(None) == said(False) == []
