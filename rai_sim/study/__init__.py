@@ -1,4 +1,11 @@
-"""Studies: grids of simulations that resume, stop at a precision, and say how they were made."""
+"""Studies: grids of simulations that resume, stop at a precision, and say how they were made.
+
+What is wanted is in `grid`, `task` and `file`; what a folder holds in `store`, `ledger` and `data`
+(which joins the two), and of classes not known here in `stored`; a run is in `run`, `job`,
+`stopping`, `state`, `progress`, `record` and `interrupts`; what came of it in `results`,
+`selection`, `tables` and `verify`. A module belongs here if it needs a store or a grid of
+experiments, but no figure.
+"""
 
 from rai_sim.study.data import StudyData as StudyData
 from rai_sim.study.grid import Study as Study

@@ -63,7 +63,6 @@ class Pieces:
 
     def add(self, piece: Piece) -> None:
         """Add replications of which none is there yet."""
-        self._prefixes = {n: seen for n, seen in self._prefixes.items() if n <= piece.start}
         at = bisect_left(self._pieces, piece.start, key=lambda other: other.start)
         if at < len(self._pieces) and self._joins(piece, self._pieces[at]):
             piece = _joined(piece, self._pieces.pop(at))
@@ -71,6 +70,8 @@ class Pieces:
             at -= 1
             piece = _joined(self._pieces.pop(at), piece)
         self._pieces.insert(at, piece)
+        # a border between pieces that were joined is none any more
+        self._prefixes = {n: seen for n, seen in self._prefixes.items() if n <= piece.start}
 
     def _joins(self, left: Piece, right: Piece) -> bool:
         border = left.stop

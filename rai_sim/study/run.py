@@ -212,8 +212,8 @@ class StudyRun:
         here = share_memory(self.n_jobs)
         run = self._run_here if here else partial(run_job, os.getpid())
         while self._pending and not self.interrupts.asked:
-            with closing(spread(run, self._jobs(), self.n_jobs)) as jobs:
-                for outcomes in jobs:
+            with closing(spread(run, self._jobs(), self.n_jobs)) as ended:
+                for outcomes in ended:
                     if not here:
                         self._record.compiled_elsewhere += sum(
                             outcome.compiling for outcome in outcomes

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from races import draw_races, ranked_race, settled_ranks, widths
 
 import rai_sim as rai
-from rai_sim.algorithms.lucb.corridor_walk import exit_budget as compiled_exit_budget
 from rai_sim.engine import certificates
 from rai_sim.engine.certificates import LONGEST, Race
 from rai_sim.engine.jit import driver, exposed
@@ -22,7 +21,6 @@ log_over_share, pair_budget = (
     exposed(certificates.log_over_share),
     exposed(certificates.pair_budget),
 )
-exit_budget = exposed(compiled_exit_budget)
 sure_rounds, longest_jump = exposed(certificates.sure_rounds), exposed(certificates.longest_jump)
 projected_gap = exposed(certificates.projected_gap)
 
@@ -187,11 +185,9 @@ def test_jumps_share_the_budget() -> None:
 
 
 def test_every_jump_draws_on_one_budget() -> None:
-    """Round-robin pairs and LUCB's walls: what is left to chance, at 2 pairs or 2 walls an arm, is
-    the jump's share."""
+    """Round-robin pairs: what is left to chance, at 2 pairs an arm, is the jump's share."""
     law = rai.Bernoulli([0.5, 0.5]).kernel_law()
     for jump in (1, 1023, 1024, 5000):
         share = log_over_share(1e-9, jump)
         assert pair_budget(law, 2, 1e-9, jump) == pytest.approx(2 * 0.5 * (math.log(2.0) + share))
-        assert exit_budget(law, 3, 1e-9, jump) == pytest.approx(2 * 0.25 * (math.log(6.0) + share))
-    assert pair_budget(law, 2, 0.0, 1) == exit_budget(law, 2, 0.0, 1) == math.inf
+    assert pair_budget(law, 2, 0.0, 1) == math.inf

@@ -14,7 +14,6 @@ from rai_sim.plotting.choice import choose, render
 from rai_sim.plotting.inputs import cases_of
 from rai_sim.report import report
 from rai_sim.study import StudyResults
-from rai_sim.study.results import SUMMARY_SCHEMA
 
 VANILLA, PLAIN, BUTTERSCOTCH = rai.Vanilla(), rai.Vanilla(merging=False), rai.Butterscotch()
 PROBLEMS = {
@@ -203,39 +202,6 @@ def test_pdf_has_no_type_3(results: StudyResults) -> None:
         file = render(drawing, "pdf")
         assert b"/Type3" not in file
         assert b"/CIDFontType2" in file or b"/TrueType" in file
-
-
-def test_the_summary_begins_with_what_one_looks_for(results: StudyResults) -> None:
-    """Instance, algorithm, delta, mean pulls, interval, errors; the hash is last, of rows too."""
-    columns = results.summary().columns
-    assert columns == list(SUMMARY_SCHEMA)
-    assert columns[:6] == [
-        "instance",
-        "algorithm",
-        "delta",
-        "pulls_mean",
-        "pulls_mean_low_95",
-        "pulls_mean_high_95",
-    ]
-    assert columns[6:10] == ["errors", "error_rate", "error_rate_low_95", "error_rate_high_95"]
-    assert columns[-1] == "task"
-    assert len(set(columns)) == 38
-    assert results.rows().collect_schema().names() == [
-        "instance",
-        "algorithm",
-        "delta",
-        "replication",
-        "pulls",
-        "rounds",
-        "correct",
-        "finished",
-        "representatives",
-        "task",
-    ]
-    head = str(results.summary()).splitlines()[2]
-    assert [
-        name for name in ("instance", "algorithm", "delta", "pulls_mean", "task") if name in head
-    ][:4] == columns[:4]
 
 
 def test_few_replications_have_no_interval(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 """The folder: what is torn, foreign, full, locked or read twice."""
 
 import errno
-import json
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -12,39 +12,13 @@ from typing import Any, BinaryIO
 
 import polars as pl
 import pytest
+from studies import parts, small, values
 
 import rai_sim as rai
-from rai_sim.study import StoreError, StoreWarning, Study
+from rai_sim.study import StoreError, StoreWarning
 from rai_sim.study.data import StudyData
 from rai_sim.study.store import MARKER, Store
 from rai_sim.support.files import write_atomically
-
-
-def small(replications: int = 40, keep: str = "replications") -> Study:
-    """Return a study of four tasks."""
-    instances = {f"task {k}": rai.table_problem(task=k) for k in (1, 2)}
-    return Study.grid(
-        instances, [rai.Vanilla(), rai.Butterscotch()], [0.1], replications=replications, keep=keep
-    )
-
-
-def values(folder: Path) -> list[tuple[Any, ...]]:
-    """Return all stored rows, sorted, read by polars alone."""
-    return pl.read_parquet(folder / "replications-*.parquet").sort("task", "replication").rows()
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Return a store with two parts of rows."""
-    small(20).run(tmp_path / "store")
-    small(40).run(tmp_path / "store")
-    assert len(parts(tmp_path / "store")) == 2
-    return tmp_path / "store"
-
-
-def parts(folder: Path) -> list[Path]:
-    """Return the parts with rows."""
-    return sorted(folder.glob("replications-*.parquet"))
 
 
 @pytest.mark.parametrize("tear", ["cut", "flipped", "emptied"])
@@ -121,55 +95,6 @@ def test_what_a_killed_writer_left_is_set_aside(folder: Path) -> None:
     assert (folder / f"{left.name}.set-aside").read_bytes() == b"half a part"
 
 
-def test_rows_in_two_parts_are_read_once(folder: Path, tmp_path: Path) -> None:
-    """As two machines without common locks may write them: the same numbers are read and summed
-    once."""
-    other = tmp_path / "other"
-    small(30).run(other)
-    whole = small(40).results(folder).summary()
-    for path in parts(other):
-        shutil.copy(path, folder)
-    assert len(values(folder)) == 160 + 120
-    doubled = small(40).results(folder)
-    assert doubled.summary().equals(whole)
-    assert doubled.rows().collect().height == 160
-    assert doubled.result(small().tasks[0]).replications == 40
-    assert doubled.verify(200, seed=1).checked == 160
-
-
-def test_overlapping_aggregates_are_counted_once(tmp_path: Path) -> None:
-    """Of [0, 40) and [0, 30) the longer one."""
-    for name, n in (("a", 40), ("b", 30)):
-        small(n, "aggregates").run(tmp_path / name)
-    for path in (tmp_path / "b").glob("aggregates-*.parquet"):
-        shutil.copy(path, tmp_path / "a")
-    results = small(40, "aggregates").results(tmp_path / "a")
-    assert results.summary()["replications"].to_list() == [40] * 4
-    assert (
-        results.summary().drop("task").equals(small(40).run(tmp_path / "c").summary().drop("task"))
-    )
-
-
-def test_a_second_writer_leaves_out_what_the_first_has_written(tmp_path: Path) -> None:
-    """Both have run everything before either writes: the store has each row once."""
-    study = small(20)
-    data = [StudyData(tmp_path / "store", "replications", 20) for _ in range(2)]
-    from rai_sim.simulation.workers import block_for, run_into
-    from rai_sim.study.data import Rows
-
-    rows = []
-    for task in study.tasks:
-        block = block_for(task.experiment, 20)
-        run_into(task.experiment, 0, block)
-        rows.append(Rows(task.key, 0, block))
-    data[0].write_rows([one.cut(0, 12) for one in rows], {})
-    data[1].write_rows(rows, {})
-    assert len(values(tmp_path / "store")) == 80
-    assert len(parts(tmp_path / "store")) == 2
-    data[1].write_rows(rows, {})
-    assert len(parts(tmp_path / "store")) == 2
-
-
 class FullDisk:
     """A disk that holds so many bytes of parts and no more."""
 
@@ -237,7 +162,6 @@ def test_a_full_disk_is_an_error_that_loses_nothing(
 @pytest.mark.skipif(shutil.which("mount") is None, reason="there is no mount")
 def test_a_really_full_disk(tmp_path: Path) -> None:
     """The same on a file system of 64 KiB, where one can be mounted."""
-    import subprocess
 
     disk = tmp_path / "disk"
     disk.mkdir()
@@ -327,23 +251,6 @@ def test_folders_that_are_no_stores(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["thesis.tex"]
 
 
-def test_a_lost_instance_is_written_anew(folder: Path) -> None:
-    """Without its part a store cannot say what its tasks are; running the study again mends
-    that."""
-    whole = rai.open_study(folder).summary()
-    next(folder.glob("instances-*.parquet")).write_bytes(b"")
-    with pytest.warns(StoreWarning) as caught:
-        assert rai.open_study(folder).tasks == ()
-    said = {
-        str(warning.message).partition(": the part with its instance is missing; ")[2]
-        for warning in caught
-    }
-    assert said == {"", "running its study again writes it anew"}
-    with pytest.warns(StoreWarning, match="is set aside"):
-        small(40).run(folder)
-    assert rai.open_study(folder).summary().equals(whole)
-
-
 def test_a_part_that_vanishes_while_it_is_read(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -354,13 +261,6 @@ def test_a_part_that_vanishes_while_it_is_read(
     gone.rename(folder / f"{gone.name}.set-aside")
     monkeypatch.setattr("rai_sim.study.store.os.listdir", lambda _: listed)
     assert small(40).results(folder).progress() == (80, 160)
-
-
-def test_foreign_records_are_passed_over(folder: Path) -> None:
-    """A file that looks like a run's record and is none."""
-    (folder / "run-x.json").write_text("{}")
-    with pytest.warns(StoreWarning, match=r"run-x\.json is passed over: it is no record of a run"):
-        assert len(small().results(folder).runs()) == 2
 
 
 def test_of_two_first_runs_one_writes_the_marker(
@@ -379,28 +279,6 @@ def test_of_two_first_runs_one_writes_the_marker(
     monkeypatch.setattr(Store, "locked", late)
     with pytest.raises(StoreError, match="keeps aggregates but replications are to be kept"):
         Store(tmp_path / "store", "replications")
-
-
-def test_parts_say_how_they_were_made(folder: Path) -> None:
-    """The metadata of a part names its run, whose record has versions, processor, parameters and
-    times."""
-    runs = {run["run"]: run for run in small().results(folder).runs()}
-    assert len(runs) == 2
-    for path in [
-        *parts(folder),
-        *folder.glob("tasks-*.parquet"),
-        *folder.glob("instances-*.parquet"),
-    ]:
-        about = json.loads(pl.read_parquet_metadata(path)["rai_sim"])
-        run = runs[about["run"]]
-        assert about["rai_sim"] == run["rai_sim"] == rai.__version__
-        assert about["stream_version"] == str(rai.STREAM_VERSION)
-        assert run["status"] == "finished"
-        assert run["started"] < run["ended"]
-        assert run["replications_added"] == 80
-        assert run["study"]["seeds"] == [0]
-        assert set(run["libraries"]) >= {"numpy", "numba", "polars"}
-        assert run["processor"]
 
 
 @pytest.mark.parametrize("replaced", [False, True])

@@ -8,12 +8,11 @@ import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 from command_line import TESTS
+from studies import parts, values
 from study_worker import study
 
 from rai_sim.study import StoreWarning
@@ -64,14 +63,9 @@ def workers() -> Iterator[list[Worker]]:
         worker.process.communicate()
 
 
-def values(folder: Path) -> list[tuple[Any, ...]]:
-    """Return all stored rows, sorted, read by polars alone."""
-    return pl.read_parquet(folder / "replications-*.parquet").sort("task", "replication").rows()
-
-
-def parts(folder: Path) -> dict[str, bytes]:
+def contents(folder: Path) -> dict[str, bytes]:
     """Return names and contents of the parts of rows."""
-    return {path.name: path.read_bytes() for path in folder.glob("replications-*.parquet")}
+    return {path.name: path.read_bytes() for path in parts(folder)}
 
 
 def test_killed_at_fifty_moments(tmp_path: Path, workers: list[Worker]) -> None:
@@ -90,7 +84,7 @@ def test_killed_at_fifty_moments(tmp_path: Path, workers: list[Worker]) -> None:
         os.kill(pid, signal.SIGKILL)
         assert not worker.end(), "the study was done before it was killed often enough"
         kills += 1
-        now = parts(folder)
+        now = contents(folder)
         assert all(now.get(name) == data for name, data in before.items())
         advances += len(now) > len(before)
         before = now
@@ -100,7 +94,7 @@ def test_killed_at_fifty_moments(tmp_path: Path, workers: list[Worker]) -> None:
         results = study(3000).run(folder)
     assert values(folder) == values(tmp_path / "whole")
     assert results.summary().equals(study(3000).results(tmp_path / "whole").summary())
-    assert all(parts(folder).get(name) == data for name, data in before.items())
+    assert all(contents(folder).get(name) == data for name, data in before.items())
 
 
 @pytest.mark.parametrize("keep", ["replications", "aggregates"])

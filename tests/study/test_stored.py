@@ -3,6 +3,7 @@ parts of later versions."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -86,13 +87,12 @@ def test_everything_stored_is_shown(tmp_path: Path, keep: str) -> None:
     said = [str(one.message) for one in caught]
     assert len(said) == 2
     assert any(
-        "algorithm sevens is not known here: import test_study_unknown.Sevens before the store is "
-        "opened" in one
+        f"algorithm sevens is not known here: import {__name__}.Sevens before the store is opened"
+        in one
         for one in said
     )
     assert any(
-        "reward law coin is not known here: import test_study_unknown.Coin before" in one
-        for one in said
+        f"reward law coin is not known here: import {__name__}.Coin before" in one for one in said
     )
     assert {task.key for task in results.tasks} == {task.key for task in study.tasks}
     assert {task.id for task in results.tasks} == {task.id for task in study.tasks}
@@ -135,8 +135,8 @@ def test_what_cannot_be_done_is_refused(tmp_path: Path) -> None:
         if task.instance == "own" and task.experiment.algorithm == rai.Vanilla()
     )
     again: tuple[tuple[Task, str], ...] = (
-        (unknown, "test_study_unknown.Sevens"),
-        (coin, "test_study_unknown.Coin"),
+        (unknown, re.escape(f"{__name__}.Sevens")),
+        (coin, re.escape(f"{__name__}.Coin")),
     )
     for task, origin in again:
         with pytest.raises(ValueError, match=rf"task .* cannot be run: .*import {origin}"):
@@ -153,7 +153,7 @@ def test_what_cannot_be_done_is_refused(tmp_path: Path) -> None:
     with pytest.warns(
         StoreWarning,
         match=r"10 of 12 tasks are not verified: task .* cannot be run: .*import "
-        r"test_study_unknown\.",
+        rf"{re.escape(__name__)}\.",
     ):
         found = rai.open_study(folder).verify(1000)
     assert (found.checked, found.mismatches) == (120, ())
@@ -167,6 +167,17 @@ def test_what_cannot_be_done_is_refused(tmp_path: Path) -> None:
         r"not known here",
     ):
         rai.open_study(tmp_path / "only").verify()
+
+
+def test_names_of_arms_survive_too(tmp_path: Path) -> None:
+    """A store opened without its study still knows them."""
+    arms = rai.Bernoulli([0.9, 0.5]).with_names(["Stalker", "Solaris"], [3, 4])
+    Study.grid({"films": rai.best_arm(arms)}, [rai.Vanilla()], [0.1], replications=3).run(tmp_path)
+    (task,) = rai.open_study(tmp_path).tasks
+    assert (task.experiment.problem.arms.names, task.experiment.problem.arms.ids) == (
+        arms.names,
+        arms.ids,
+    )
 
 
 _RULE = """

@@ -1,0 +1,150 @@
+"""A store with its ledger: each replication once, tasks in the order of their study."""
+
+import json
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+from studies import parts, small, unsorted, values
+
+import rai_sim as rai
+from rai_sim.simulation.workers import block_for, run_into
+from rai_sim.study import (
+    StoreWarning,
+    StudyResults,
+    data,
+    open_study,
+)
+from rai_sim.study.data import Rows, StudyData
+
+
+def test_rows_in_two_parts_are_read_once(folder: Path, tmp_path: Path) -> None:
+    """As two machines without common locks may write them: the same numbers are read and summed
+    once."""
+    other = tmp_path / "other"
+    small(30).run(other)
+    whole = small(40).results(folder).summary()
+    for path in parts(other):
+        shutil.copy(path, folder)
+    assert len(values(folder)) == 160 + 120
+    doubled = small(40).results(folder)
+    assert doubled.summary().equals(whole)
+    assert doubled.rows().collect().height == 160
+    assert doubled.result(small().tasks[0]).replications == 40
+    assert doubled.verify(200, seed=1).checked == 160
+
+
+def test_overlapping_aggregates_are_counted_once(tmp_path: Path) -> None:
+    """Of [0, 40) and [0, 30) the longer one."""
+    for name, n in (("a", 40), ("b", 30)):
+        small(n, "aggregates").run(tmp_path / name)
+    for path in (tmp_path / "b").glob("aggregates-*.parquet"):
+        shutil.copy(path, tmp_path / "a")
+    results = small(40, "aggregates").results(tmp_path / "a")
+    assert results.summary()["replications"].to_list() == [40] * 4
+    assert (
+        results.summary().drop("task").equals(small(40).run(tmp_path / "c").summary().drop("task"))
+    )
+
+
+def test_a_second_writer_leaves_out_what_the_first_has_written(tmp_path: Path) -> None:
+    """Both have run everything before either writes: the store has each row once."""
+    study = small(20)
+    data = [StudyData(tmp_path / "store", "replications", 20) for _ in range(2)]
+
+    rows = []
+    for task in study.tasks:
+        block = block_for(task.experiment, 20)
+        run_into(task.experiment, 0, block)
+        rows.append(Rows(task.key, 0, block))
+    data[0].write_rows([one.cut(0, 12) for one in rows], {})
+    data[1].write_rows(rows, {})
+    assert len(values(tmp_path / "store")) == 80
+    assert len(parts(tmp_path / "store")) == 2
+    data[1].write_rows(rows, {})
+    assert len(parts(tmp_path / "store")) == 2
+
+
+def test_a_lost_instance_is_written_anew(folder: Path) -> None:
+    """Without its part a store cannot say what its tasks are; running the study again mends
+    that."""
+    whole = rai.open_study(folder).summary()
+    next(folder.glob("instances-*.parquet")).write_bytes(b"")
+    with pytest.warns(StoreWarning) as caught:
+        assert rai.open_study(folder).tasks == ()
+    said = {
+        str(warning.message).partition(": the part with its instance is missing; ")[2]
+        for warning in caught
+    }
+    assert said == {"", "running its study again writes it anew"}
+    with pytest.warns(StoreWarning, match="is set aside"):
+        small(40).run(folder)
+    assert rai.open_study(folder).summary().equals(whole)
+
+
+GAPS = (0.4, 0.05, 0.2)
+
+
+def labels(results: StudyResults) -> list[str]:
+    """Return the tasks in their order, and check that the summary has it too."""
+    frame = results.summary()
+    assert frame["task"].to_list() == [task.key for task in results.tasks]
+    return [task.label for task in results.tasks]
+
+
+def test_a_store_is_opened_in_the_order_of_its_study(tmp_path: Path) -> None:
+    """Instances, algorithms and deltas as the study had them; a run that only adds replications
+    changes nothing."""
+    wanted = unsorted(*GAPS)
+    assert (
+        labels(wanted.run(tmp_path))
+        == labels(open_study(tmp_path))
+        == [task.label for task in wanted.tasks]
+    )
+    unsorted(*reversed(GAPS), replications=8).run(tmp_path)
+    assert labels(open_study(tmp_path)) == [task.label for task in wanted.tasks]
+
+
+def test_what_later_runs_add_stands_behind(tmp_path: Path) -> None:
+    """Three runs in turn, each into the middle of the one before; the files' names, which are
+    hashes, do not matter."""
+    studies = [
+        unsorted(0.4, 0.2),
+        unsorted(0.4, 0.3, 0.2),
+        unsorted(0.4, 0.3, 0.2, deltas=(0.01, 0.05, 0.1)),
+    ]
+    expected: list[str] = []
+    for one in studies:
+        one.run(tmp_path)
+        expected += [task.label for task in one.tasks if task.label not in expected]
+    assert labels(open_study(tmp_path)) == expected
+    for one in studies:  # where the definition is known, it decides
+        assert labels(one.results(tmp_path)) == [task.label for task in one.tasks]
+
+
+def test_stores_of_earlier_versions_have_an_order_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their parts have no time of writing; the run's name begins with one."""
+    for second, gaps in ((3, (0.4,)), (1, (0.05,)), (2, (0.2,))):
+        made = data.StudyData(tmp_path, "replications")
+        write = made.store.write
+
+        def without_time(
+            kind: str, frame: pl.DataFrame, about: dict[str, str], write: object = write
+        ) -> None:
+            write(kind, frame, {name: value for name, value in about.items() if name != "written"})  # type: ignore[operator]
+
+        monkeypatch.setattr(made.store, "write", without_time)
+        made.add_tasks(
+            unsorted(*gaps).tasks,
+            {"run": f"20261128T10000{second}Z-0000", "rai_sim": "0", "stream_version": "1"},
+        )
+    for path in tmp_path.glob("tasks-*.parquet"):
+        assert "written" not in json.loads(pl.read_parquet_metadata(path)["rai_sim"])
+    assert [task.instance for task in open_study(tmp_path).tasks[::4]] == [
+        "gap 0.05",
+        "gap 0.2",
+        "gap 0.4",
+    ]
