@@ -51,10 +51,9 @@ class State:
         # for a display.
         self._moments = np.zeros((4, len(there)))
         for at, pieces in enumerate(there.values()):
-            _, seen = pieces.total()
-            if seen is not None:
-                self._moments[:, at] = (
-                    pieces.replications,
+            for _, _, seen in pieces:  # those behind a gap too
+                self._moments[:, at] += (
+                    seen.replications,
                     seen.finished,
                     float(seen.pulls_sum),
                     float(seen.pulls_squares),

@@ -10,12 +10,7 @@ from studies import parts, small, unsorted, values
 
 import rai_sim as rai
 from rai_sim.simulation.workers import block_for, run_into
-from rai_sim.study import (
-    StoreWarning,
-    StudyResults,
-    data,
-    open_study,
-)
+from rai_sim.study import StoreWarning, StudyResults, open_study
 from rai_sim.study.data import Rows, StudyData
 
 
@@ -52,7 +47,6 @@ def test_a_second_writer_leaves_out_what_the_first_has_written(tmp_path: Path) -
     """Both have run everything before either writes: the store has each row once."""
     study = small(20)
     data = [StudyData(tmp_path / "store", "replications", 20) for _ in range(2)]
-
     rows = []
     for task in study.tasks:
         block = block_for(task.experiment, 20)
@@ -128,7 +122,7 @@ def test_stores_of_earlier_versions_have_an_order_too(
 ) -> None:
     """Their parts have no time of writing; the run's name begins with one."""
     for second, gaps in ((3, (0.4,)), (1, (0.05,)), (2, (0.2,))):
-        made = data.StudyData(tmp_path, "replications")
+        made = StudyData(tmp_path, "replications")
         write = made.store.write
 
         def without_time(

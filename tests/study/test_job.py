@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from studies import CLOCK, pairs
 
-from rai_sim.algorithms.base import Algorithm
+from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.simulation.parts import Part, run_part
 from rai_sim.study import Study
 from rai_sim.study import job as jobs
 from rai_sim.study.job import Outcome, Unit, fitting, run_job
 
-pytestmark = pytest.mark.usefixtures("clock", "registries")
+pytestmark = pytest.mark.usefixtures("clock")
 #: The home of jobs that run here.
 HERE = os.getpid()
 NAN = math.nan
@@ -38,6 +38,9 @@ class Ticking(Algorithm):
             raise {"ValueError": ValueError, "KeyboardInterrupt": KeyboardInterrupt}[self.error]
         block.pulls[:] = 10 + np.arange(first, first + n)
         block.finished[:] = True
+
+
+del ALGORITHMS["ticking"]  # no choice of the command line in other tests
 
 
 def unit(task: int, start: int, stop: int, seconds: float = 0.03, **options: Any) -> Unit:

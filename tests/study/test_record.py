@@ -9,9 +9,7 @@ from clock import Clock
 from studies import parts, small
 
 import rai_sim as rai
-from rai_sim.study import (
-    StoreWarning,
-)
+from rai_sim.study import StoreWarning
 from rai_sim.study.record import Record, read_records
 from rai_sim.study.store import Store
 

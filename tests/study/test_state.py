@@ -16,10 +16,11 @@ from studies import CLOCK, pairs
 import rai_sim as rai
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.engine.blocks import Block, Setting
+from rai_sim.simulation.statistics import Aggregate
 from rai_sim.simulation.workers import block_for
 from rai_sim.study import Study
 from rai_sim.study.data import Rows
-from rai_sim.study.ledger import Pieces
+from rai_sim.study.ledger import Piece, Pieces
 from rai_sim.study.state import PILOT, State
 from rai_sim.study.stopping import FIRST_LOOK, next_look
 
@@ -65,6 +66,24 @@ def test_what_is_left_of_a_number_of_replications() -> None:
         state.note(made(study, task, [8] * n))
     assert (state.total, state.done, state.tasks_done) == (400, 400, 4)
     assert state.seconds_left() == 0.0
+
+
+def test_what_is_there_when_a_run_begins() -> None:
+    """All of it counts, also behind a gap: replications, those that finished, their pulls."""
+    study = Study.grid(pairs(0.4), [rai.Vanilla()], [0.1], precision=0.05)
+    pulls, yes = np.array([50, 150] * 25), np.ones(50, np.bool_)
+    pieces = Pieces()
+    for start in (0, 100):
+        pieces.add(Piece(start, start + 50, Aggregate.of(pulls, pulls, yes, yes)))
+    state, same = State(study, {study.tasks[0].key: pieces}), begun(study)
+    state.wanted[:] = FIRST_LOOK
+    same.note(made(study, 0, [50, 150] * 50))
+    assert (state.total, state.done, state.worst_error()) == (
+        same.total,
+        same.done,
+        same.worst_error(),
+    )
+    assert state.done == 100
 
 
 @pytest.mark.parametrize("unfinished", [0, 50])
@@ -119,6 +138,9 @@ class Costly(Algorithm):
         block.representatives[:] = np.flatnonzero(setting.cluster_of == 0)[
             : block.representatives.shape[1]
         ]
+
+
+del ALGORITHMS["costly"]  # no choice of the command line in other tests
 
 
 @cache

@@ -162,7 +162,6 @@ def test_a_full_disk_is_an_error_that_loses_nothing(
 @pytest.mark.skipif(shutil.which("mount") is None, reason="there is no mount")
 def test_a_really_full_disk(tmp_path: Path) -> None:
     """The same on a file system of 64 KiB, where one can be mounted."""
-
     disk = tmp_path / "disk"
     disk.mkdir()
     if subprocess.run(

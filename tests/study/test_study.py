@@ -10,7 +10,6 @@ import rai_sim as rai
 
 def test_importing_the_package_loads_no_study_code() -> None:
     """Studies are loaded on first use, and listed."""
-
     code = (
         "import sys, rai_sim; early = [m for m in sys.modules if m.startswith('rai_sim.study') or "
         "m == 'polars']; "
