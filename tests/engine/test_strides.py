@@ -20,11 +20,7 @@ from scipy import stats
 import rai_sim as rai
 from rai_sim import LUCB, Butterscotch, Vanilla
 from rai_sim.algorithms.base import Algorithm
-from rai_sim.algorithms.lucb.loop import new_run
-from rai_sim.algorithms.lucb.run import Rule
 from rai_sim.algorithms.lucb.strides import CORRIDORS, IN_STEP, LANES, LAST_ARM, PLAIN, VIEW
-from rai_sim.algorithms.lucb.view import NoView
-from rai_sim.algorithms.lucb.view_guards import View
 from rai_sim.engine.blocks import Block, Setting, new_block
 from rai_sim.engine.streams import stream_key
 from rai_sim.engine.strides import ALL, FIRST_OWN, LAST_TWO, SUMS, WORDS, holds, without
@@ -156,16 +152,6 @@ def test_what_is_left_out_makes_no_rounds(off: Sequence[int]) -> None:
         )
         assert not used(block) & set(off)
         assert block.rounds_by_stride.sum() == block.rounds.sum()
-
-
-def test_the_view_is_a_switch() -> None:
-    """A hundred arms have one, unless it is left out."""
-    for strides, kind in ((ALL, View), (without(VIEW), NoView)):
-        setting = setting_of(PROBLEMS["many"], strides=strides)
-        run = new_run(
-            PROBLEMS["many"].arms.kernel_law(), Rule(1.0, False), setting, new_block(1, 1)
-        )
-        assert isinstance(run.views, kind)
 
 
 def tasks(name: str) -> list[Task]:
