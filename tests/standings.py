@@ -35,7 +35,7 @@ from rai_sim.algorithms.lucb.strides import VIEW
 from rai_sim.engine.blocks import Setting, new_block
 from rai_sim.engine.faults import MOST_PULLS
 from rai_sim.engine.jit import exposed, kernel
-from rai_sim.engine.streams import State, new_generators, stream_key
+from rai_sim.engine.streams import State, stream_key
 from rai_sim.engine.strides import without
 
 
@@ -174,10 +174,10 @@ def run_of(
     return run
 
 
-def no_state() -> State:
-    """Return a random state, of which a recording makes no use."""
+def state_of(run: Run) -> State:
+    """Return a random state, of which a recording makes no use but to shuffle arms."""
     one = np.uint64(1)
-    return one, one, one, one, new_generators()
+    return one, one, one, one, np.uint64(run.ranking.generators.ctypes.data)
 
 
 @kernel

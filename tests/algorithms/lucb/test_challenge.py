@@ -2,12 +2,12 @@
 
 import numpy as np
 from stack import BITS
-from standings import Standing, Twin, draw, draw_any, no_state, run_of
+from standings import Standing, Twin, draw, draw_any, run_of, state_of
 
 from rai_sim.algorithms.lucb import challenge
 from rai_sim.algorithms.lucb.challenge import Challenge, new_challenge
 from rai_sim.algorithms.lucb.challenge_lines import DOWN, DOWN_END, UP, UP_END, new_lines
-from rai_sim.algorithms.lucb.run import PICKS, ROUND, SAME, Run
+from rai_sim.algorithms.lucb.run import PICKS, ROUND, SAME, WORTH, Run
 from rai_sim.engine.jit import exposed, kernel
 from rai_sim.engine.streams import State
 
@@ -31,7 +31,7 @@ def test_rounds_are_the_twins() -> None:
         standing = draw(rng, places, (0, 1, 0, 0), pulls=(20, 300), more=1_500)
         run, twin = run_of(standing), Twin(standing)
         run.clock[PICKS] = 3
-        advance(run, new_challenge(sum(places), 4), 5, no_state())
+        advance(run, new_challenge(sum(places), 4), 5, state_of(run))
         settling += bool(twin.follow(run).settled)
         rounds += run.clock[ROUND] - standing.R
     assert settling > 20
@@ -62,8 +62,8 @@ def test_wide_lines_are_left_to_corridors() -> None:
     rewards = np.repeat([[0.5], [0.49]], 10_100, axis=1)
     standing = Standing((1, 1), (1, 0), rewards, np.array([10_000, 10_000]), 10_000)
     run = run_of(standing, skip_error=1e-12)
-    run.clock[PICKS], run.terms[challenge.WORTH] = 2, 0.0
-    advance(run, new_challenge(2, 2), 5, no_state())
+    run.clock[PICKS], run.terms[WORTH] = 2, 0.0
+    advance(run, new_challenge(2, 2), 5, state_of(run))
     assert (run.clock[ROUND], run.clock[SAME]) == (10_000, 5)
 
 

@@ -10,6 +10,7 @@ from standings import Standing, Twin, draw, run_of
 
 from rai_sim.algorithms.lucb import in_step
 from rai_sim.algorithms.lucb.in_step import InStep
+from rai_sim.algorithms.lucb.run import PICKS
 from rai_sim.engine import schedule as schedules
 from rai_sim.engine.jit import driver, exposed
 
@@ -65,7 +66,7 @@ def test_pulls_must_be_equal() -> None:
     standing = Standing((1, 1), (1, 0), np.ones((2, 9)), np.array([5, 6]), 6)
     run = run_of(standing)
     assert not all_in_step(run)
-    run.clock[in_step.PICKS], run.ranking.picks[0] = 1, 0
+    run.clock[PICKS], run.ranking.picks[0] = 1, 0
     assert run.ranking.order[0] == 0
     assert all_in_step(run)
     assert run.ranking.taken.tolist() == [5.0, 6.0]

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 from stack import BITS
-from standings import Standing, Twin, draw_any, no_state, run_of
+from standings import Standing, Twin, draw_any, run_of, state_of
 
 from rai_sim.algorithms.lucb import lanes
 from rai_sim.algorithms.lucb.arm_vectors import ARMS
@@ -29,7 +29,7 @@ def walked(standing: Standing, same_limit: int = NEVER, max_pulls: int = -1) -> 
     """Make rounds in lanes."""
     run = run_of(standing, max_pulls=max_pulls)
     assert fit_lanes(run)
-    advance(run, new_lanes(), same_limit, no_state())
+    advance(run, new_lanes(), same_limit, state_of(run))
     return run
 
 

@@ -4,7 +4,7 @@ whole runs are in test_lucb and test_loop_jumps."""
 import numpy as np
 import pytest
 from stack import BITS
-from standings import Standing, draw_any, no_state, run_of
+from standings import Standing, draw_any, run_of, state_of
 
 from rai_sim.algorithms.lucb import loop
 from rai_sim.algorithms.lucb.arm_vectors import ARMS
@@ -65,7 +65,7 @@ def test_every_arm_is_pulled_once_and_ranked() -> None:
         standing = draw_any(rng)
         run = run_of(standing)
         run.ranking.taken[:], run.clock[:] = 99.0, 99
-        assert start(run, no_state())[0]
+        assert start(run, state_of(run))[0]
         s, n = run.ranking, standing.taken.size
         assert sorted(s.arm_of.tolist()) == list(range(n))
         first = standing.rewards[s.arm_of, 0]
@@ -82,7 +82,7 @@ def test_a_cap_below_the_number_of_arms_pulls_nobody() -> None:
     """Nor does one of that number stop the first pulls."""
     for cap, started in ((2, False), (3, True)):
         run = run_of(fresh((1, 2), (1, 0)), max_pulls=cap)
-        assert start(run, no_state())[0] is started
+        assert start(run, state_of(run))[0] is started
         assert run.clock[PULLS] == (3 if started else 0)
 
 
@@ -106,7 +106,8 @@ def test_rounds_with_the_same_picks_are_counted() -> None:
     to count as known do not."""
     run = run_of(fresh((1, 3), (1, 0)))
     s, clock = run.ranking, run.clock
-    clock[KNOWN], counts = -1, []
+    counts: list[int] = []
+    clock[KNOWN] = -1
     for arms, settled, forget in (
         ([0, 2], 0, False),
         ([2, 0], 0, False),

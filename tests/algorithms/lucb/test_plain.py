@@ -3,7 +3,7 @@
 import dataclasses
 
 import numpy as np
-from standings import Standing, draw_any, no_state, run_of
+from standings import Standing, draw_any, run_of, state_of
 
 from rai_sim.algorithms.lucb import plain
 from rai_sim.algorithms.lucb.run import PICKS, PULLS, ROUND, Run
@@ -18,7 +18,7 @@ def pulled(standing: Standing, picks: list[int]) -> Run:
     run = run_of(standing)
     run.clock[PICKS] = len(picks)
     run.ranking.picks[: len(picks)] = picks
-    pull_picks(run, no_state())
+    pull_picks(run, state_of(run))
     return run
 
 

@@ -148,13 +148,13 @@ def test_a_guard_is_of_the_most_extreme_arm() -> None:
                 v.edge[2 * level], v.edge[2 * level + 1] = own[0], own[-1]
         assert combine_guards(v) == 12
         assert (v.until[0], v.edge[0], v.edge[1]) == (7, 0, 11)
-        for level, own in ((0, levels > 0), (1, levels == 1), (2, levels == 2)):
+        for level, here in ((0, levels > 0), (1, levels == 1), (2, levels == 2)):
             row = level * GUARDS
-            if not own.any():
+            if not here.any():
                 assert (v.label[row], v.key[row]) == (-1, -np.inf)
                 continue
-            like = own & (kinds == v.n_a[row] - 1)
-            others = keys[kinds[own & ~like]].max(initial=-np.inf)
-            assert v.key[row] == keys[kinds[own]].max()
+            like = here & (kinds == v.n_a[row] - 1)
+            others = keys[kinds[here & ~like]].max(initial=-np.inf)
+            assert v.key[row] == keys[kinds[here]].max()
             assert others == v.other[row]
             assert v.key[row] == others or v.label[row] == np.flatnonzero(like)[0]
