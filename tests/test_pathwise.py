@@ -216,6 +216,7 @@ def test_lucb() -> None:
     )
 
 
+@pytest.mark.slow
 def test_lucb_with_a_view() -> None:
     """150 and 300 arms, of which a view holds the few that matter: 6 replications."""
     assert total(
@@ -288,6 +289,7 @@ def test_no_decision_hangs_on_rewards_that_are_thrown_away(algorithm: Algorithm)
     assert thrown_away > 10_000
 
 
+@pytest.mark.slow
 def test_planted_faults_are_seen(tmp_path: Path) -> None:
     """Negative controls: the chord's slope kept from W itself on, which misses events a few times
     in 100,000 runs; a look ahead at a reward that is then thrown away, which changes nothing on a

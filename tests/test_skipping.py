@@ -75,6 +75,7 @@ def test_arms_without_any_chance(algorithm: Algorithm, skip_error: float) -> Non
     assert np.unique(result.rounds).size == 1
 
 
+@pytest.mark.slow
 def test_a_skip_too_long_by_a_round_is_caught(tmp_path: Path) -> None:
     """Negative control: the same two tests reject a kernel that checks a round late, and not the
     kernel itself.

@@ -26,6 +26,7 @@ BUTTERSCOTCH = replace(VANILLA, algorithm=rai.Butterscotch())
 EXPERIMENTS = [VANILLA, replace(VANILLA, algorithm=rai.Vanilla(merging=False)), BUTTERSCOTCH]
 
 
+@pytest.mark.slow
 def test_a_first_run_compiles_in_two_processes(tmp_path: Path) -> None:
     """With an empty cache: the numbers are those of any run, and each kernel is compiled once and
     kept.

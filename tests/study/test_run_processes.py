@@ -68,6 +68,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in parts(folder)}
 
 
+@pytest.mark.slow
 def test_killed_at_fifty_moments(tmp_path: Path, workers: list[Worker]) -> None:
     """SIGKILL at random moments, of writing too: no finished part is lost or changed, no
     replication is doubled, the end is the same."""
@@ -137,6 +138,7 @@ print(peak())
     not sys.platform.startswith("linux"),
     reason="only Linux tells the peak of a process's own memory",
 )
+@pytest.mark.slow
 def test_aggregates_of_many_replications_need_bounded_memory(tmp_path: Path) -> None:
     """After a million replications, by when blocks are as large as they get, five million more in
     the same process: peak memory grows by less than 20 MB, where their rows need over 60 MB more.

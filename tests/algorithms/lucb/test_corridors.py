@@ -19,6 +19,7 @@ def test_replay_of_exchanges(condition: str) -> None:
     assert mismatches(drawn, partial(run_kernel, LUCB()), partial(run_twin, LUCB())) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("condition", LEFT)
 def test_each_condition_is_needed(condition: str, tmp_path: Path) -> None:
     """Negative control: without the condition at least three of them differ."""

@@ -78,6 +78,7 @@ def test_a_ranking_of_twenty_arms_with_small_gaps() -> None:
     assert result.pulls.mean() > 1e9
 
 
+@pytest.mark.slow
 def test_jumps_that_are_too_long_are_caught(tmp_path: Path) -> None:
     """Negative control: by words in a challenge and in corridors, in corridors left and certified,
     and in step; see `mutants`.
