@@ -1,5 +1,6 @@
 """LUCB's rounds in lanes against the plain twin, from random standings on."""
 
+import dataclasses
 from itertools import pairwise
 
 import numpy as np
@@ -54,6 +55,26 @@ def test_a_walk_is_the_twins() -> None:
             assert run.clock[ROUND] - standing.R == left
     assert min(stops.values()) >= 5, stops
     assert rounds > 3_000
+
+
+def test_wrong_twins_are_noticed() -> None:
+    """Negative control: of 30 walks, those of a twin of the other rule, or in which a reward of an
+    arm is another, differ in many."""
+    rng, differ = np.random.default_rng(3), [0, 0]
+    for _ in range(30):
+        standing = draw_any(rng, pulls=(1, 60), more=300)
+        run, rewards = walked(standing), standing.rewards.copy()
+        rewards[:, standing.taken.max() + 5] = 1.0 - rewards[:, standing.taken.max() + 5]
+        others = (
+            dataclasses.replace(standing, as_printed=True),
+            dataclasses.replace(standing, rewards=rewards),
+        )
+        for number, other in enumerate(others):
+            try:
+                Twin(other).follow(run)
+            except (AssertionError, IndexError):  # a wrong twin may pull beyond the recording
+                differ[number] += 1
+    assert min(differ) > 8, differ
 
 
 def test_it_stops_where_picks_stay_the_same() -> None:
