@@ -98,17 +98,17 @@ def test_threads_answer_and_keep_what_was_finished() -> None:
     module, run_into, began = import_module("rai_sim.simulation.simulate"), parts.run_into, []
     problem = rai.best_arm(rai.Bernoulli({_NEAR}))
     rai.simulate(problem, rai.Vanilla(), delta=0.1, replications=1, seed=1, max_pulls=1000)
-    def counted(*arguments):
-        began.append(threading.get_ident())
-        run_into(*arguments)
+    def counted(experiment, first, block):
+        began.append((first, threading.get_ident()))
+        run_into(experiment, first, block)
     parts.run_into, worth = counted, module._WORTH_WORKERS
     module._WORTH_WORKERS = -1.0  # the first block goes to a worker too
     once(lambda: len(began) == 2)
     try:
         rai.simulate(problem, rai.Vanilla(), delta=0.1, replications=50, seed=1, skip_error=0.0, n_jobs=2)
     except rai.SimulationInterrupted as interrupted:
-        print(took() < 2.0, interrupted.result, len({{threading.get_ident(), *began[:2]}}))
-    parts.run_into, module._WORTH_WORKERS = run_into, worth
+        print(took() < 2.0, interrupted.result, len({{threading.get_ident(), *(thread for _, thread in began[:2])}}))
+    module._WORTH_WORKERS = worth
     block_for, blocks = module.block_for, []
     def kept(*arguments):
         blocks.append(block_for(*arguments))
@@ -118,7 +118,9 @@ def test_threads_answer_and_keep_what_was_finished() -> None:
     whole = rai.simulate(easy, rai.Vanilla(), seed=1, replications=3000)
     for n_jobs in (1, 2):
         blocks.clear()
-        once(lambda: blocks and blocks[0].finished[:200].all())
+        began.clear()
+        # two blocks of the caller's, and the fifth of those that workers were given four of at once
+        once(lambda: len(began) >= 7 and began[-1][0] >= 200 and blocks[0].finished[:200].all())
         try:
             rai.simulate(easy, rai.Vanilla(), seed=1, replications=10**6, n_jobs=n_jobs)
         except rai.SimulationInterrupted as interrupted:
