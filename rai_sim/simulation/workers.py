@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import lru_cache
 from itertools import islice
+from threading import Barrier
 from typing import Any, TypeVar
 
 import numpy as np
@@ -121,6 +122,7 @@ def _on_threads(
     """Run jobs on threads. joblib's threads would do, but it looks for their results every
     hundredth of a second only."""
     with watched(), ThreadPoolExecutor(workers) as pool:
+        _start_threads(pool, workers)
         begun: set[Future[Outcome]] = {pool.submit(run, job) for job in islice(jobs, 2 * workers)}
         failed: Future[Outcome] | None = None
         try:
@@ -138,3 +140,14 @@ def _on_threads(
                 failed.result()  # raises
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _start_threads(pool: ThreadPoolExecutor, workers: int) -> None:
+    """Start all threads before there is work: the exception of a signal that comes while a pool
+    starts a thread leaves one behind that the pool does not know of, so that nobody waits for its
+    work."""
+    all_there = Barrier(workers)
+    try:
+        wait([pool.submit(all_there.wait) for _ in range(workers)])
+    finally:
+        all_there.abort()  # lets those go that came before a signal

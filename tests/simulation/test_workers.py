@@ -171,3 +171,30 @@ def test_closed_threads_finish_what_they_began() -> None:
     outcomes.close()
     assert sorted(ended) == sorted(begun)
     assert len(begun) <= 8
+
+
+def test_a_signal_while_threads_start_leaves_nobody_at_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It raises in the middle of a start, so the pool does not know of that thread; no job is run
+    by it, then or later."""
+    start, started, ran = threading.Thread.start, list[threading.Thread](), list[int]()
+
+    def started_and_interrupted(thread: threading.Thread) -> None:
+        start(thread)
+        started.append(thread)
+        if len(started) == 2:
+            raise KeyboardInterrupt
+
+    def run(job: int) -> int:
+        time.sleep(0.01)
+        ran.append(job)
+        return job
+
+    monkeypatch.setattr(threading.Thread, "start", started_and_interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        list(spread(run, range(20), 3))
+    for thread in started:
+        thread.join(5.0)
+        assert not thread.is_alive()
+    assert ran == []
