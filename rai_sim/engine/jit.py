@@ -126,7 +126,7 @@ def inlined(function: F) -> F:
 
 
 #: Files and folders among the kernels' that hold none, and of which no kernel reads a name
-#: (tests/test_jit.py): an edit of them need not compile everything anew.
+#: (tests/engine/test_jit.py): an edit of them need not compile everything anew.
 _WITHOUT_KERNELS = ("algorithms/options.py", "algorithms/text.py", "arms/movielens/")
 
 
