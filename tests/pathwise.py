@@ -190,6 +190,17 @@ class Runs(NamedTuple):
                 wrong |= (mine != other).reshape(len(mine), -1).any(axis=1)
         return wrong
 
+    def told(self, b: int) -> str:
+        """Return what differs of replication first + b, ours before theirs; "nothing" if all is
+        the same."""
+        texts = []
+        for name, mine, other in zip(literal.Outcome._fields, *self, strict=True):
+            if mine.size and other.size and (wrong := np.argwhere(mine[b] != other[b])).size:
+                at = tuple(wrong[0].tolist())
+                place = f" {list(at)}" if at else ""
+                texts.append(f"{name}{place} {mine[b][at]}, literally {other[b][at]}")
+        return "; ".join(texts) or "nothing"
+
 
 @compiled
 def _run_literally(
@@ -270,7 +281,8 @@ def run_kernels(
     strides: int = ALL,
 ) -> literal.Outcome:
     """Run replications through `Algorithm.run_block`; one at a time, with arms' pulls, if
-    traced."""
+    traced: not with a cap, as a trace knows of rounds that are asked for and of events only."""
+    assert not traced or max_pulls < 0, "arms' pulls at a cap are not traced"
     N, parts = len(task.means), []
     for start in range(first, first + count, 1 if traced else count):
         size = 1 if traced else count
@@ -351,9 +363,10 @@ def misses(
 
     def run(first: int) -> Misses:
         size = min(part, count - first)
-        wrong = np.flatnonzero(run_both(algorithm, task, seed, first, size, **options).different())
+        runs = run_both(algorithm, task, seed, first, size, **options)
+        wrong = np.flatnonzero(runs.different())
         told = tuple(
-            f"{algorithm}, {task.name}: seed {seed}, replication {first + b}"
+            f"{algorithm}, {task.name}: seed {seed}, replication {first + b}: {runs.told(b)}"
             for b in wrong[:5].tolist()
         )
         return Misses(size, told, len(wrong))
