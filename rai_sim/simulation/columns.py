@@ -22,7 +22,7 @@ from rai_sim.simulation.statistics import (
     student_interval,
     upper_bound,
 )
-from rai_sim.support.columns import Catalogue, Column, first_key
+from rai_sim.support.columns import Catalogue, Column, first_key, sort_key
 from rai_sim.support.wording import listed, number, percent
 
 if TYPE_CHECKING:
@@ -264,6 +264,7 @@ COLUMNS: Catalogue[Column] = Catalogue(
             lambda found: found.upper,
             "pulls",
             form=lambda bound: number(bound[1]),
+            sort=lambda bound: sort_key(bound[1]),
         ),
         _statistic("pulls_quantiles", None, lambda found: dict(found.quantiles), "pulls", form=str),
         _fact("seconds", None, "s"),

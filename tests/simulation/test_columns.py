@@ -86,6 +86,13 @@ def test_every_number_of_a_frame_says_its_unit() -> None:
     assert all("pulls" in key for key in pulls)
 
 
+def test_bounds_are_sorted_by_their_pulls() -> None:
+    """Not by the theorem they are of, or by their text; where there is none, last."""
+    column = COLUMNS["upper_bound"]
+    assert [column.sort(bound) for bound in (("Theorem 2", 1e5), ("Theorem 1", 9e4))] == [1e5, 9e4]
+    assert column.sort((None, None)) == ""
+
+
 #: Where each table of statistics is made, and the list it was picked into.
 SHOWN = [(tables, "SHOWN"), (page, "_PULLS"), (page, "_ERRORS"), (cli_tables, "_RUN_COLUMNS")]
 

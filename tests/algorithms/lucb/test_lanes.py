@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 from stack import BITS
-from standings import Standing, Twin, draw_any, run_of, state_of
+from standings import Standing, Twin, draw, draw_any, run_of, state_of
 
 from rai_sim.algorithms.lucb import lanes
 from rai_sim.algorithms.lucb.arm_vectors import ARMS
@@ -55,6 +55,21 @@ def test_a_walk_is_the_twins() -> None:
             assert run.clock[ROUND] - standing.R == left
     assert min(stops.values()) >= 5, stops
     assert rounds > 3_000
+
+
+def test_ties_are_broken_as_the_ranking_does() -> None:
+    """200 walks of three rounds from standings in which whole clusters have equal bounds: two coin
+    flips an arm, three to four clusters."""
+    rng, tied = np.random.default_rng(4), 0
+    for _ in range(200):
+        places = rng.integers(1, 3, int(rng.integers(3, 5))).tolist()
+        wants = rng.integers(0, np.array(places) + 1)
+        wants[rng.integers(len(places))] = 1
+        standing = draw(rng, places, wants.tolist(), pulls=(2, 2), more=5)
+        before = standing.rewards[:, :2].sum(axis=1)
+        tied += np.unique(before).size < before.size
+        Twin(standing).follow(walked(standing, max_pulls=int(standing.taken.sum()) + 18))
+    assert tied > 150
 
 
 def test_wrong_twins_are_noticed() -> None:
