@@ -1,13 +1,18 @@
-"""The digest of the sources that kernels are compiled from."""
+"""The digest of the sources that kernels are compiled from, and how often garbage is looked for
+meanwhile."""
 
 import ast
+import gc
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from numba.core import event
+from numba.core.errors import TypingError
 
 import rai_sim
-from rai_sim.engine.jit import digest_of, kernel_sources, source_digest
+from rai_sim.engine.jit import digest_of, driver, kernel_sources, source_digest
 
 PACKAGE = Path(rai_sim.__file__).parent
 #: Files in the kernels' folders that hold none.
@@ -202,3 +207,37 @@ def test_a_name_from_outside_is_found(text: str, wrong: set[str]) -> None:
     """Control: in a kernel, in what a constant is made of; not in other functions."""
     head = "from rai_sim.algorithms.options import MOST, near\nfrom rai_sim.engine.blocks import new_block\n"
     assert read_elsewhere(text.format(head=head), {"rai_sim.engine.blocks"}) == wrong
+
+
+def test_garbage_is_looked_for_seldom_while_a_kernel_is_compiled() -> None:
+    """As often as before when it is done, whatever comes of it; and never where nobody looks."""
+    seen = []
+
+    class Listener(event.Listener):  # type: ignore[misc]  # numba is untyped
+        def on_start(self, event: Any) -> None:
+            seen.append(gc.get_threshold())
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    def twice(x: int) -> int:
+        return 2 * x
+
+    def wrong(x: int) -> Any:
+        return x + "a"  # type: ignore[operator]
+
+    before = gc.get_threshold()
+    try:
+        for threshold, least in ((700, 100_000), (10**6, 10**6), (0, 0)):
+            gc.set_threshold(threshold, 7, 3)
+            with event.install_listener("numba:compile", Listener()):
+                assert driver(twice)(4) == 8
+                with pytest.raises(TypingError):
+                    driver(wrong)(4)
+            assert gc.get_threshold() == (threshold, 7, 3)
+            assert all(most >= least and rest == [7, 3] for most, *rest in seen)
+            assert threshold > 0 or all(most == 0 for most, *_ in seen)
+            assert seen
+            seen.clear()
+    finally:
+        gc.set_threshold(*before)
