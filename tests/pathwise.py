@@ -194,7 +194,8 @@ class Runs(NamedTuple):
         """Return what differs of replication first + b, ours before theirs; "nothing" if all is
         the same."""
         texts = []
-        for name, mine, other in zip(literal.Outcome._fields, *self, strict=True):
+        for name in literal.Outcome._fields:
+            mine, other = getattr(self.ours, name), getattr(self.theirs, name)
             if mine.size and other.size and (wrong := np.argwhere(mine[b] != other[b])).size:
                 at = tuple(wrong[0].tolist())
                 place = f" {list(at)}" if at else ""
