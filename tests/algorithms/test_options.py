@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import Capture, document, printed
-from race import FULL, FULL_TEXT, VARIANTS, Race, known
+from own_algorithm import FULL, FULL_TEXT, VARIANTS, Race, known
 
 import rai_sim as rai
 from rai_sim.algorithms.base import ALGORITHMS

@@ -8,7 +8,7 @@ import pytest
 from command_line import Capture, refused
 from hypothesis import given
 from hypothesis import strategies as st
-from race import FULL, FULL_TEXT, VARIANTS, Race, known
+from own_algorithm import FULL, FULL_TEXT, VARIANTS, Race, known
 
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.algorithms.options import options_of

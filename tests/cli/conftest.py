@@ -27,3 +27,23 @@ def file(tmp_path: Path) -> Path:
     path.write_text(STUDY)
     rai.Study.from_toml(path).run(tmp_path / "gaps.study")
     return path
+
+
+FORMULA = """
+algorithms = ["butterscotch"]
+delta = [0.1, 0.01]
+replications = 20
+[[instances]]
+name = "=1+1, two arms with δ → 0"
+means = [0.9, 0.1]
+problem = "best_arm"
+"""
+
+
+@pytest.fixture
+def formula(tmp_path: Path) -> Path:
+    """Return the file of a study that was run, whose instance has a name like a formula."""
+    path = tmp_path / "two.toml"
+    path.write_text(FORMULA, encoding="utf-8")
+    rai.Study.from_toml(path).run(tmp_path / "two.study")
+    return path

@@ -3,7 +3,6 @@
 import io
 import os
 import re
-import shutil
 import stat
 import subprocess
 import sys
@@ -14,28 +13,15 @@ from typing import Any
 import polars as pl
 import pytest
 from command_line import ROOT, Capture, printed, refused, run
+from disks import small_disk
 
-import rai_sim as rai
 from rai_sim.cli.study import write_table
-
-STUDY = """
-algorithms = ["butterscotch"]
-delta = [0.1, 0.01]
-replications = 20
-[[instances]]
-name = "=1+1, two arms with δ → 0"
-means = [0.9, 0.1]
-problem = "best_arm"
-"""
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    """Return the file of a study that was run, whose instance has a name like a formula."""
-    path = tmp_path / "two.toml"
-    path.write_text(STUDY, encoding="utf-8")
-    rai.Study.from_toml(path).run(tmp_path / "two.study")
-    return path
+def file(formula: Path) -> Path:
+    """Return the file of the study that these tests are about."""
+    return formula
 
 
 # Links, devices, standard output
@@ -173,13 +159,8 @@ def test_a_link_is_judged_by_where_it_leads(
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """Return a file system of 4 KiB, where one can be mounted."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", str(place)]
-    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("no right to mount a file system")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
+    with small_disk(tmp_path / "disk", 4) as place:
+        yield place
 
 
 COMMANDS = {

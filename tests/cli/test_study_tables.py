@@ -9,28 +9,14 @@ from command_line import Capture, printed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import rai_sim as rai
 from rai_sim.cli.study import write_table
 from rai_sim.support.files import from_harmless
 
-STUDY = """
-algorithms = ["butterscotch"]
-delta = [0.1, 0.01]
-replications = 20
-[[instances]]
-name = "=1+1, two arms with δ → 0"
-means = [0.9, 0.1]
-problem = "best_arm"
-"""
-
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    """Return the file of a study that was run, whose instance has a name like a formula."""
-    path = tmp_path / "two.toml"
-    path.write_text(STUDY, encoding="utf-8")
-    rai.Study.from_toml(path).run(tmp_path / "two.study")
-    return path
+def file(formula: Path) -> Path:
+    """Return the file of the study that these tests are about."""
+    return formula
 
 
 # CSV

@@ -17,6 +17,7 @@ import llvmlite
 import numba
 import pytest
 from command_line import ROOT, TESTS
+from disks import small_disk
 from numba.core import caching, config
 from numba.core.codegen import CPUCodegen
 from tiny_kernels import NAME, RIGHT, SOURCE, begin, files, fresh, values
@@ -233,13 +234,8 @@ def test_a_full_disk_costs_no_run(folder: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """Return a file system of 8 KiB, where one can be mounted."""
-    place = tmp_path / "cache"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", str(place)]
-    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("no right to mount a file system")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
+    with small_disk(tmp_path / "cache", 8) as place:
+        yield place
 
 
 def test_a_really_full_and_a_read_only_disk(

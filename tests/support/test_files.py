@@ -5,7 +5,6 @@ import errno
 import io
 import os
 import secrets
-import shutil
 import stat
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from typing import Any, BinaryIO
 import polars as pl
 import pytest
 from command_line import ROOT
+from disks import small_disk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -319,13 +319,8 @@ def test_whatever_fails_nothing_is_left_behind(
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """Return a file system of 64 KiB, where one can be mounted."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)]
-    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("no right to mount a file system")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
+    with small_disk(tmp_path / "disk", 64) as place:
+        yield place
 
 
 def test_disks_that_are_really_full_or_read_only(disk: Path) -> None:

@@ -2,8 +2,9 @@
 
 Here are the options and the guarantee; `loop` runs a replication, `rule` is what a round judges and
 picks, `run` what a replication is given and its clock, and each stride (`strides`), a way of making
-rounds, has a file: `plain`, `in_step`, `lanes`, `challenge` (the last arm in question) and
-`corridors`; `view` keeps the few arms of many that a round may look at.
+rounds, has a file: `plain`, `in_step`, `lanes`, `challenge` (the last arm in question, between the
+lines of `challenge_lines`) and `corridors` (with the walk in them, `corridor_walk`); `view` keeps
+the few arms of many that a round may look at, `view_guards` whether they decide it.
 """
 
 from __future__ import annotations
