@@ -12,7 +12,7 @@ from numba.core import event
 from numba.core.errors import TypingError
 
 import rai_sim
-from rai_sim.engine.jit import digest_of, driver, kernel_sources, source_digest
+from rai_sim.engine.jit import digest_of, driver, exposed, kernel, kernel_sources, source_digest
 
 PACKAGE = Path(rai_sim.__file__).parent
 #: Files in the kernels' folders that hold none.
@@ -241,3 +241,23 @@ def test_garbage_is_looked_for_seldom_while_a_kernel_is_compiled() -> None:
             seen.clear()
     finally:
         gc.set_threshold(*before)
+
+
+def test_constants_among_arguments_make_no_variants() -> None:
+    """A helper is compiled once for all calls with the same types, whatever is written in them."""
+
+    def _moved(place: int, by: int, back: bool = False) -> int:
+        return place - by if back else place + by
+
+    moved = kernel(_moved)
+
+    @kernel
+    def caller(x: int) -> int:
+        return moved(x, 3) + moved(x, x) + moved(x, 5, back=True) + moved(1, by=2) + moved(x, 3, True)
+
+    assert exposed(caller)(10) == 13 + 20 + 5 + 3 + 7
+    signatures = {tuple(map(str, one)) for one in moved.signatures}  # type: ignore[attr-defined]
+    assert signatures == {
+        ("int64", "int64", "bool"),
+        ("int64", "int64", "omitted(default=False)"),
+    }
