@@ -224,8 +224,8 @@ def implements(operation: Callable[..., Any], law: type) -> Callable[[F], F]:
 
     def register(function: F) -> F:
         def choose(first: Any, *_rest: Any) -> Callable[..., Any] | None:
-            matches = isinstance(first, types.BaseNamedTuple) and first.instance_class is law
-            return function if matches else None
+            # of a named tuple, or of a reference to one
+            return function if getattr(first, "instance_class", None) is law else None
 
         overload(operation, strict=False, jit_options=dict(_INNER))(choose)
         return function

@@ -253,7 +253,9 @@ def test_constants_among_arguments_make_no_variants() -> None:
 
     @kernel
     def caller(x: int) -> int:
-        return moved(x, 3) + moved(x, x) + moved(x, 5, back=True) + moved(1, by=2) + moved(x, 3, True)
+        return (
+            moved(x, 3) + moved(x, x) + moved(x, 5, back=True) + moved(1, by=2) + moved(x, 3, True)
+        )
 
     assert exposed(caller)(10) == 13 + 20 + 5 + 3 + 7
     signatures = {tuple(map(str, one)) for one in moved.signatures}  # type: ignore[attr-defined]

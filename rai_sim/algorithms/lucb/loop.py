@@ -65,6 +65,7 @@ from rai_sim.engine.history import keep_state, next_asked, traced
 from rai_sim.engine.jit import driver, inlined, kernel
 from rai_sim.engine.partition import new_partition, open_partition, record_outcome
 from rai_sim.engine.ranking import merge_sort
+from rai_sim.engine.references import by_reference
 from rai_sim.engine.stop import raised
 from rai_sim.engine.streams import State, replication_stream, shuffle
 from rai_sim.engine.strides import allowed, holds
@@ -115,8 +116,9 @@ def new_scratch(setting: Setting) -> Scratch:
 
 
 @driver
-def run_block(run: Run, scratch: Scratch, first: int, block: Block) -> None:
+def run_block(given: Run, room: Scratch, first: int, block: Block) -> None:
     """Run len(block.pulls) replications, indices from `first` on."""
+    run, scratch = by_reference(given), by_reference(room)
     clock, fault = run.clock, run.fault
     for b in range(block.pulls.size):
         state = replication_stream(run.setting.key, first + b, run.ranking.generators)

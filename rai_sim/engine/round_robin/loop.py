@@ -49,6 +49,7 @@ from rai_sim.engine.partition import (
     settle_arm,
 )
 from rai_sim.engine.ranking import repair
+from rai_sim.engine.references import by_reference
 from rai_sim.engine.round_robin.duel import duel
 from rai_sim.engine.round_robin.run import (
     ACTIVE,
@@ -91,7 +92,8 @@ def run_block(
 
 
 @driver
-def _run_block(run: Run, first: int, block: Block) -> None:
+def _run_block(given: Run, first: int, block: Block) -> None:
+    run = by_reference(given)
     law, setting, clock, fault = run.race.law, run.setting, run.clock, run.fault
     # a lone cluster settles its arms in round 1
     clock[QUIET] = quiet_start(law, run.race.schedule) if setting.sizes.size > 1 else 0
