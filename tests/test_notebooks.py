@@ -67,7 +67,7 @@ def printed(outputs: Sequence[Any]) -> str:
     )
 
 
-@pytest.mark.parametrize("first", ["%matplotlib inline", ""])
+@pytest.mark.parametrize("first", ["", pytest.param("%matplotlib inline", marks=pytest.mark.slow)])
 def test_every_figure_is_shown_once(kernel: str, first: str) -> None:
     """The first and all later ones, those of the user, those drawn into the user's axes; with and
     without the magic."""
@@ -93,6 +93,7 @@ def test_the_trap_is_seen(kernel: str) -> None:
     assert [images(outputs) for outputs in run(kernel, [trap, "plt.plot([1, 2]);"])] == [1, 0]
 
 
+@pytest.mark.slow
 def test_figures_for_files_are_not_shown(kernel: str) -> None:
     """Nor do they change what is shown later; and a figure that fails leaves none behind, and the
     next one is shown."""
@@ -142,6 +143,7 @@ plt.close("all")
 """
 
 
+@pytest.mark.slow
 def test_nothing_global_is_left_changed(kernel: str) -> None:
     """Settings of matplotlib, NumPy, polars, warnings, signals, logs and the shell are after all
     that the package does what they were."""

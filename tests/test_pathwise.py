@@ -105,6 +105,7 @@ def replay(
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "algorithm",
     [

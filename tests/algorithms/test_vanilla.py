@@ -35,10 +35,11 @@ def instances(seed: int, count: int, gaps: tuple[float, float] = (0.25, 0.8)) ->
     return [draw_instance(rng, vanilla_length, gaps) for _ in range(count)]
 
 
+@pytest.mark.parametrize("count", [100, pytest.param(500, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("algorithm", MERGING, ids=str)
-def test_replay_with_sure_skips(algorithm: Vanilla) -> None:
-    """skip_error = 0: whatever the recording, 500 runs each agree in every number."""
-    drawn = instances(1 + algorithm.merging, 500)
+def test_replay_with_sure_skips(algorithm: Vanilla, count: int) -> None:
+    """skip_error = 0: whatever the recording, runs agree in every number."""
+    drawn = instances(1 + algorithm.merging, count)
     assert mismatches(drawn, partial(run_kernel, algorithm), partial(run_twin, algorithm)) == []
 
 

@@ -234,7 +234,13 @@ def stream(encoding: str) -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="strict")
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1", "utf-8"])
+@pytest.mark.parametrize(
+    "encoding",
+    [
+        "ascii",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("cp1252", "latin-1", "utf-8")),
+    ],
+)
 def test_no_letter_ends_a_command(
     encoding: str, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import matplotlib
+import pytest
 from matplotlib.figure import Figure
 
 import rai_sim as rai
@@ -10,6 +11,7 @@ from rai_sim.plotting.choice import choose, render
 from rai_sim.study import StudyResults
 
 
+@pytest.mark.slow
 def test_a_study_gets_the_figures_that_suit_it(study: StudyResults) -> None:
     """Of everything that varies one figure a family, equal bytes each time, all of them
     pictures."""

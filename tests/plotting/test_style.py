@@ -37,7 +37,16 @@ def test_axes_may_be_drawn_into_twice(runs: list[rai.Result]) -> None:
     assert {"Vanilla", "LUCB"} <= set(legend_of(ax))
 
 
-@pytest.mark.parametrize("name", ["cost $5 to $10", r"$\frac$", "_mine", "$", "x" * 150])
+@pytest.mark.parametrize(
+    "name",
+    [
+        r"$\frac$",
+        *(
+            pytest.param(one, marks=pytest.mark.slow)
+            for one in ("cost $5 to $10", "_mine", "$", "x" * 150)
+        ),
+    ],
+)
 def test_names_are_shown_as_they_are(name: str, tmp_path: Path, runs: list[rai.Result]) -> None:
     """No formula, no crash, nobody left out of the legend, whatever a name holds; and nothing
     leaves the page."""

@@ -113,6 +113,7 @@ def test_error_rates_above_delta_are_warned_of(study: StudyResults, text: str) -
     )
 
 
+@pytest.mark.slow
 def test_wrong_titles_do_not_become_markup(study: StudyResults) -> None:
     """A title is text."""
     assert "<h1>&lt;script&gt;alert(1)&lt;/script&gt;</h1>" in report(

@@ -98,7 +98,9 @@ def test_killed_at_fifty_moments(tmp_path: Path, workers: list[Worker]) -> None:
     assert all(contents(folder).get(name) == data for name, data in before.items())
 
 
-@pytest.mark.parametrize("keep", ["replications", "aggregates"])
+@pytest.mark.parametrize(
+    "keep", ["replications", pytest.param("aggregates", marks=pytest.mark.slow)]
+)
 def test_two_processes_into_one_store(tmp_path: Path, keep: str, workers: list[Worker]) -> None:
     """Both run everything; what is read has each replication once, and is what one process alone
     would have written."""

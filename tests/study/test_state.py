@@ -199,7 +199,11 @@ def uneven(precision: float | None = None, replications: int | None = None) -> S
 
 @pytest.mark.parametrize(
     "study",
-    [uneven(precision=0.05), uneven(precision=0.03), uneven(replications=400)],
+    [
+        uneven(precision=0.05),
+        pytest.param(uneven(precision=0.03), marks=pytest.mark.slow),
+        uneven(replications=400),
+    ],
     ids=["0.05", "0.03", "400"],
 )
 def test_estimates_are_near_the_truth_from_early_on(

@@ -109,6 +109,7 @@ def test_unfinished_replications_stop_at_the_first_look() -> None:
     assert math.isnan(verdict.relative_half_width)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shape", "precision"), [(9.0, 0.02), (1.0, 0.06), (100.0, 0.003)])
 def test_coverage_on_gamma_pulls(shape: float, precision: float) -> None:
     """4,000 studies of gamma numbers: at least 94 %, which 95 % misses with probability 2e-3; and
@@ -149,6 +150,7 @@ class Moments:
         self.standard_deviation = float(values.std(ddof=1))
 
 
+@pytest.mark.slow
 def test_coverage_of_simulated_studies() -> None:
     """2,000 small studies to 2 %, each with its own seed: the interval covers the truth, known to
     0.02 %, in at least 94 %."""

@@ -120,6 +120,7 @@ def test_radii_are_the_definitions(algorithm: Algorithm) -> None:
             assert trace.radii[k, arm] == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_states_in_the_middle_of_words_have_the_right_law() -> None:
     """Bernoulli rewards at round 37, inside the first word of 64: binomial, chi-square at
     false-alarm rate 1e-6; another p is noticed."""

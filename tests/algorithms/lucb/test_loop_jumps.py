@@ -22,11 +22,12 @@ def instances(seed: int, count: int, gaps: tuple[float, float], most_arms: int) 
     return [draw_instance(rng, lucb_length, gaps, most_arms=most_arms) for _ in range(count)]
 
 
+@pytest.mark.parametrize("count", [100, pytest.param(500, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("algorithm", RULES, ids=str)
-def test_replay_of_few_arms(algorithm: LUCB) -> None:
-    """skip_error = 0: up to four arms, whose pulls soon follow a pattern; 500 runs each agree in
+def test_replay_of_few_arms(algorithm: LUCB, count: int) -> None:
+    """skip_error = 0: up to four arms, whose pulls soon follow a pattern; runs agree in
     all numbers."""
-    drawn = instances(31 + algorithm.as_printed, 500, (0.25, 0.9), 4)
+    drawn = instances(31 + algorithm.as_printed, count, (0.25, 0.9), 4)
     assert mismatches(drawn, partial(run_kernel, algorithm), partial(run_twin, algorithm)) == []
 
 

@@ -40,10 +40,11 @@ def instances(seed: int, count: int, gaps: tuple[float, float] = (0.25, 0.8)) ->
     return [draw_instance(rng, lucb_length, gaps) for _ in range(count)]
 
 
+@pytest.mark.parametrize("count", [100, pytest.param(500, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("algorithm", RULES, ids=str)
-def test_replay_with_sure_skips(algorithm: LUCB) -> None:
-    """skip_error = 0: whatever the recording, 500 runs each agree in every number."""
-    drawn = instances(1 + algorithm.as_printed, 500)
+def test_replay_with_sure_skips(algorithm: LUCB, count: int) -> None:
+    """skip_error = 0: whatever the recording, runs agree in every number."""
+    drawn = instances(1 + algorithm.as_printed, count)
     assert mismatches(drawn, partial(run_kernel, algorithm), partial(run_twin, algorithm)) == []
 
 
@@ -57,7 +58,11 @@ def test_replay_with_the_default_budget(algorithm: LUCB) -> None:
 
 @pytest.mark.parametrize(
     ("gaps", "most_arms", "count"),
-    [((0.15, 0.5), 5, 100), ((0.25, 0.8), 16, 100), ((0.08, 0.15), 4, 30)],
+    [
+        ((0.15, 0.5), 5, 100),
+        ((0.25, 0.8), 16, 100),
+        pytest.param((0.08, 0.15), 4, 30, marks=pytest.mark.slow),
+    ],
 )
 def test_replay_by_words(gaps: tuple[float, float], most_arms: int, count: int) -> None:
     """Rewards 0 and 1, 64 as one word wherever Bernoulli arms would give it: 230 recordings, with

@@ -104,6 +104,7 @@ def test_replay(algorithm: LUCB) -> None:
     assert mismatches(drawn, partial(run_kernel, algorithm), partial(run_twin, algorithm)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", RULES, ids=str)
 def test_replay_with_and_without_view(algorithm: LUCB, views: list[View]) -> None:
     """150 runs each agree in all numbers; views and the level above are chosen often, and all
