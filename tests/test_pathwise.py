@@ -243,6 +243,7 @@ def test_caps(algorithm: Algorithm) -> None:
     assert found == pathwise.Misses(2_400, (), 0)
 
 
+@pytest.mark.slow
 def test_certificates_hold_where_little_is_asked_of_them() -> None:
     """skip_error = 0.9: the bounds' true rate of misses is far below, and half of the variance
     proxy shows.

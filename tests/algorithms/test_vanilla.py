@@ -51,6 +51,7 @@ def test_replay_with_the_default_budget(algorithm: Vanilla) -> None:
     assert mismatches(drawn, partial(run_known, algorithm), partial(run_twin, algorithm)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("skips", [run_kernel, run_known])
 def test_replay_of_rewards_0_and_1_by_words(skips: Callable[..., Run]) -> None:
     """240 runs in which 64 rewards of an arm come as one word wherever Bernoulli arms would give
@@ -66,6 +67,7 @@ def test_replay_of_rewards_0_and_1_by_words(skips: Callable[..., Run]) -> None:
         assert mismatches(drawn[algorithm.merging :: 2], ours, partial(run_twin, algorithm)) == []
 
 
+@pytest.mark.slow
 def test_replay_of_many_arms_by_words() -> None:
     """Six runs of 100 arms, whose ranking is repaired by another routine."""
     rng = np.random.default_rng(9)
