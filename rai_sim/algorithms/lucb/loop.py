@@ -78,8 +78,7 @@ _SAME_IN_LANES = 30
 
 
 class Scratch(NamedTuple):
-    """What strides work in, beside a `Run`: they are not in it, as each of its arrays costs every
-    function that is given it."""
+    """What some strides work in, beside a `Run`."""
 
     lanes: lanes.Lanes
     challenge: challenge.Challenge
