@@ -651,7 +651,7 @@ def _law_over_bernoulli(law: str, effort: Effort) -> tuple[float, str]:
 def study(effort: Effort) -> tuple[float, str]:
     """Compare a study, store and all, with the calls of kernels within it; the least of some
     runs."""
-    from rai_sim.study import run as running
+    from rai_sim.simulation import parts
 
     problems = {
         f"{task}, {k}": _shifted(table(*TABLE_REQUIRED[task]), 1e-6 * k)
@@ -664,7 +664,7 @@ def study(effort: Effort) -> tuple[float, str]:
         np.geomspace(1e-3, 0.2, 10).tolist(),
         replications=100,
     )
-    plain = getattr(running, "run_into")  # noqa: B009  # what the module has imported
+    plain = getattr(parts, "run_into")  # noqa: B009  # what the module has imported
     rai.simulate(grid.tasks[0].experiment.problem, rai.Vanilla(), replications=10)
     found = []
     for _ in range(max(1, effort.repeats // 3)):
@@ -675,7 +675,7 @@ def study(effort: Effort) -> tuple[float, str]:
             plain(*arguments)
             inside[0] += time.perf_counter() - began
 
-        with tempfile.TemporaryDirectory() as folder, _replaced(running, "run_into", timed):
+        with tempfile.TemporaryDirectory() as folder, _replaced(parts, "run_into", timed):
             began = time.perf_counter()
             grid.run(folder)
             found.append((time.perf_counter() - began, inside[0]))
