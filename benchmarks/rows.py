@@ -19,13 +19,12 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
 from pathlib import Path
-from types import ModuleType
 from typing import Any, TypeAlias
+from unittest import mock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +38,9 @@ from rai_sim.engine.faults import NONE, raise_fault
 from rai_sim.engine.streams import stream_key
 from rai_sim.engine.strides import ALL, without
 from rai_sim.problem import TABLE_REQUIRED
+from rai_sim.simulation import parts
 from rai_sim.simulation.provenance import usable_cores
+from rai_sim.simulation.workers import run_into
 
 DELTA = 0.01
 SEED = 0
@@ -651,8 +652,6 @@ def _law_over_bernoulli(law: str, effort: Effort) -> tuple[float, str]:
 def study(effort: Effort) -> tuple[float, str]:
     """Compare a study, store and all, with the calls of kernels within it; the least of some
     runs."""
-    from rai_sim.simulation import parts
-
     problems = {
         f"{task}, {k}": _shifted(table(*TABLE_REQUIRED[task]), 1e-6 * k)
         for task in range(5)
@@ -664,40 +663,33 @@ def study(effort: Effort) -> tuple[float, str]:
         np.geomspace(1e-3, 0.2, 10).tolist(),
         replications=100,
     )
-    plain = getattr(parts, "run_into")  # noqa: B009  # what the module has imported
     rai.simulate(grid.tasks[0].experiment.problem, rai.Vanilla(), replications=10)
-    found = []
-    for _ in range(max(1, effort.repeats // 3)):
-        inside = [0.0]
-
-        def timed(*arguments: Any, inside: list[float] = inside) -> None:
-            began = time.perf_counter()
-            plain(*arguments)
-            inside[0] += time.perf_counter() - began
-
-        with tempfile.TemporaryDirectory() as folder, _replaced(parts, "run_into", timed):
-            began = time.perf_counter()
-            grid.run(folder)
-            found.append((time.perf_counter() - began, inside[0]))
+    found = [study_and_kernels(grid) for _ in range(max(1, effort.repeats // 3))]
     seconds, kernels_seconds = min(found, key=lambda pair: pair[0] / pair[1])
     return _over(seconds / 1e4, kernels_seconds / 1e4, "a task")
+
+
+def study_and_kernels(grid: rai.Study) -> tuple[float, float]:
+    """Run a study into a new store; return the seconds it takes, and those within calls of
+    kernels."""
+    inside = 0.0
+
+    def timed(*arguments: Any) -> None:
+        nonlocal inside
+        began = time.perf_counter()
+        run_into(*arguments)
+        inside += time.perf_counter() - began
+
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(parts, "run_into", timed):
+        began = time.perf_counter()
+        grid.run(folder)
+        return time.perf_counter() - began, inside
 
 
 def _shifted(problem: rai.Problem, shift: float) -> rai.Problem:
     return rai.Problem(
         rai.Bernoulli(problem.arms.means + shift), problem.clusters, problem.required
     )
-
-
-@contextmanager
-def _replaced(module: ModuleType, name: str, value: object) -> Iterator[None]:
-    """Put a value in the place of a module's for a while."""
-    before = getattr(module, name)
-    setattr(module, name, value)
-    try:
-        yield
-    finally:
-        setattr(module, name, before)
 
 
 # --------------------------------------------------------------------------------------------------

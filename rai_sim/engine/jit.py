@@ -83,8 +83,8 @@ class _Inner(CPUDispatcher):  # type: ignore[misc]  # numba is untyped
         )
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Compile for the types of arguments, whatever a constant among them is: a variant for
-        every constant was a tenth of LUCB's compilation."""
+        """Compile for the types of arguments, whatever a constant among them is: of LUCB's 207
+        compiled functions 31 were variants for constants."""
         kws = {name: types.unliteral(given) for name, given in dict(kws).items()}
         return super().get_call_template([types.unliteral(given) for given in args], kws)
 

@@ -71,7 +71,6 @@ def test_the_instances_cover_what_can_happen() -> None:
     assert sum(not run.finished and not run.ran_out_at for run in runs) >= 10
 
 
-@pytest.mark.slow
 def test_wrong_twins_are_noticed() -> None:
     """The comparison sees wrong widths, the other merging, and ties broken the other way round."""
     drawn = instances(5, 100)

@@ -1,5 +1,5 @@
-"""The digest of the sources that kernels are compiled from, and how often garbage is looked for
-meanwhile."""
+"""The digest of the sources that kernels are compiled from, the variants of a helper, and how often
+garbage is looked for meanwhile."""
 
 import ast
 import gc

@@ -29,6 +29,7 @@ class Inner(NamedTuple):
     flags: NDArray[np.bool_]
     byte: np.uint8
     small: Small
+    words: tuple[int, int, int, int, int]  # without names: handed on as it is
 
 
 class Outer(NamedTuple):
@@ -58,6 +59,7 @@ def outer() -> Outer:
         flags=np.array([True, False]),
         byte=np.uint8(200),
         small=Small(0.25, np.array([1.0, 2.0])),
+        words=(1, 2, 3, 4, 10**6),
     )
     return Outer(1.5, inner, np.zeros(2, np.int64))
 
@@ -72,7 +74,7 @@ def weigh(inner: Inner) -> float:
     for flag in inner.flags:
         ones += flag
     whole = inner.number + 10 * inner.matrix[1, 2] + 100 * ones + 1000 * int(inner.byte)
-    return float(whole + small.scale * small.array[1])
+    return float(whole + small.scale * small.array[1] + inner.words[4])
 
 
 @kernel
@@ -93,7 +95,7 @@ def all_fields(given: Outer) -> float:
 def test_fields_are_those_of_the_tuple() -> None:
     """Numbers, truth values, bytes, arrays, tuples in tuples; arrays are written in place."""
     run = outer()
-    assert all_fields(run) == 1.5 - 7 + 50 + 100 + 200_000 + 0.5
+    assert all_fields(run) == 1.5 - 7 + 50 + 100 + 200_000 + 0.5 + 10**6
     assert run.last.tolist() == [0, 5]
     assert all_fields(run._replace(inner=run.inner._replace(flag=False))) == 0.5
 

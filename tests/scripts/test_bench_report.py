@@ -173,6 +173,16 @@ def test_the_levels_of_the_rows(script: ModuleType, monkeypatch: pytest.MonkeyPa
     assert "not now" in {row.times for row in found}
 
 
+def test_kernels_are_timed_within_a_study(script: ModuleType) -> None:
+    """Their calls are where they are looked for: some of the time of the whole, not all of it."""
+    rai = script.rows.rai
+    grid = rai.Study.grid(
+        [rai.table_problem(task=1)], [rai.Vanilla()], [0.1, 0.01], replications=100
+    )
+    seconds, within = script.rows.study_and_kernels(grid)
+    assert 0.0 < within < seconds
+
+
 def test_sides_take_turns_after_a_warm_up(script: ModuleType) -> None:
     """A B for the warm-up, then a block of A, a block of B, and again."""
     order: list[str] = []

@@ -106,7 +106,6 @@ def test_a_trace_tells_what_the_twin_sees() -> None:
             assert states > 700
 
 
-@pytest.mark.slow
 def test_a_trace_tells_of_arms_outside_of_the_view() -> None:
     """120 arms, of which a round looks at few: the states of all, and when each is settled."""
     rng = np.random.default_rng(33)
@@ -144,7 +143,6 @@ def test_the_instances_cover_what_can_happen() -> None:
     assert {instance.n_arms for instance in drawn} == set(range(1, 13))
 
 
-@pytest.mark.slow
 def test_wrong_twins_are_noticed() -> None:
     """The comparison sees radii of another delta, the other rule, and ties broken the other way
     round."""

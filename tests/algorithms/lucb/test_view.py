@@ -93,8 +93,9 @@ def run_without_view(algorithm: LUCB, instance: Instance) -> Run:
     return run_kernel(algorithm, instance, strides=without(VIEW))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("algorithm", RULES, ids=str)
+@pytest.mark.parametrize(
+    "algorithm", [LUCB(), pytest.param(LUCB(as_printed=True), marks=pytest.mark.slow)], ids=str
+)
 def test_replay(algorithm: LUCB) -> None:
     """40 runs each agree with the twin's in all numbers.
 
