@@ -2,7 +2,7 @@
 
 Numba hands a tuple to a function field by field, and an array as seven numbers or more: what a run
 of LUCB is given and works in would be 500 to 740 arguments of many a function, and that took a
-quarter of the time of compiling them (measured). So an entry point stores what it is given once
+sixth of the time of compiling them (measured). So an entry point stores what it is given once
 (`by_reference`), and hands on where: one number. What is read of it is read where it is needed; a
 tuple inside of a tuple is a reference again, unless it is small. To the code of a kernel a
 reference is like the tuple, but that its fields are read by name only.
