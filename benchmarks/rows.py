@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import rai_sim as rai
-from benchmarks import baselines, tuned
+from benchmarks import baselines, many, tuned
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.algorithms.lucb.strides import CORRIDORS, IN_STEP, LANES, LAST_ARM
 from rai_sim.engine.blocks import Block, Setting, new_block
@@ -566,9 +566,20 @@ def peak():
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
 
 before = peak()
-rai.simulate(rai.table_problem(task=1), rai.Vanilla(), delta=0.01, replications={replications}, seed=0)
+rai.simulate({problem}, rai.Vanilla(), delta=0.01, replications={replications}, seed=0)
 print(before, peak())
 """
+
+
+def _peaks(problem: str, replications: int) -> tuple[float, float]:
+    """Return the peak of memory after the import and after a simulation, in megabytes."""
+    if not sys.platform.startswith("linux"):
+        raise NotMeasurableError(
+            "the kernel's accounting of memory is read, which only Linux offers"
+        )
+    code = _PEAK_MEMORY.format(problem=problem, replications=replications)
+    before, after = (int(kib) * 1024e-6 for kib in in_fresh_process(code).split())
+    return before, after
 
 
 @row(
@@ -581,15 +592,73 @@ print(before, peak())
 )
 def memory(effort: Effort) -> tuple[float, str]:
     """Measure how far the peak of memory rises above what it is after the import."""
-    if not sys.platform.startswith("linux"):
-        raise NotMeasurableError(
-            "the kernel's accounting of memory is read, which only Linux offers"
-        )
-    # compiles what is missing, which is not to count
-    in_fresh_process(_PEAK_MEMORY.format(replications=1))
-    peaks = in_fresh_process(_PEAK_MEMORY.format(replications=1_000_000)).split()
-    before, after = (int(kib) * 1024e-6 for kib in peaks)
+    _peaks("rai.table_problem(task=1)", 1)  # compiles what is missing, which is not to count
+    before, after = _peaks("rai.table_problem(task=1)", 1_000_000)
     return after - before, f"{number_text(after)} MB, {number_text(before)} MB after the import"
+
+
+@row(
+    "13",
+    "Vanilla, 1e6 arms in thirds: pulls a second over numba_per_pull's at 10 arms",
+    must=15,
+    aim=30,
+)
+def million(effort: Effort) -> tuple[float, str]:
+    """Compare a replication of a million arms, 2.6e9 pulls, with compiled code of few arms."""
+    return _many_arms_over_few(thirds(1_000_000), effort)
+
+
+@row("13c", "Vanilla, 1e6 arms in thirds: times faster than numba_counted_borders", must=6, aim=12)
+def million_counted(effort: Effort) -> tuple[float, str]:
+    """Compare with compiled code that pulls one at a time and counts arms by sum."""
+    problem = thirds(1_000_000)
+    rival = baseline(many.numba_counted_borders, problem)
+    return _times_faster(package(problem, rai.Vanilla()), 1, rival, 1, effort)
+
+
+@row(
+    "13m",
+    "peak memory above import, Vanilla, 1e6 arms in thirds, a replication: bytes an arm",
+    must=200,
+    aim=60,
+    higher_is_better=False,
+    unit="B",
+)
+def million_memory(effort: Effort) -> tuple[float, str]:
+    """Measure how far the peak of memory rises above what it is after the import."""
+    _peaks(_THIRDS.format(N=3000), 1)  # compiles what is missing, which is not to count
+    before, after = _peaks(_THIRDS.format(N=1_000_000), 1)
+    return after - before, f"{number_text(after)} MB, {number_text(before)} MB after the import"
+
+
+_THIRDS = "__import__('benchmarks.rows').rows.thirds({N})"
+
+
+@row(
+    "14",
+    "Vanilla, top half of 1e4 arms: pulls a second over numba_per_pull's at 10 arms",
+    must=1000,
+    aim=10_000,
+)
+def top_half(effort: Effort) -> tuple[float, str]:
+    """Compare where borders are narrow, 1e4 arms evenly spaced in [0.1, 0.9]."""
+    N = 10_000
+    return _many_arms_over_few(rai.top(rai.Bernoulli(np.linspace(0.9, 0.1, N)), N // 2), effort)
+
+
+def thirds(N: int) -> rai.Problem:
+    """Return N arms evenly spaced in three equal clusters, of which ten representatives each are
+    asked for."""
+    sizes = (N // 3, N // 3, N - 2 * (N // 3))
+    return rai.Problem(rai.Bernoulli(np.linspace(0.95, 0.05, N)), sizes, (10, 10, 10))
+
+
+def _many_arms_over_few(problem: rai.Problem, effort: Effort) -> tuple[float, str]:
+    ours, rival = (
+        package(problem, rai.Vanilla()),
+        baseline(baselines.numba_per_pull, table(3, 0, 0)),
+    )
+    return _times_faster(ours, 1, rival, 200, effort)
 
 
 @row(

@@ -30,6 +30,7 @@ from benchmarks.baselines import (
     numpy_vectorised,
     python_loop,
 )
+from benchmarks.many import numba_counted_borders
 from benchmarks.tuned import numba_tuned, numba_tuned_butterscotch, numpy_blocks
 
 Baseline = Callable[..., Outcome]
@@ -40,6 +41,7 @@ VANILLA: list[tuple[Baseline, int]] = [
     (numpy_blocks, 1000),
     (numba_per_pull, 2000),
     (numba_tuned, 2000),
+    (numba_counted_borders, 2000),
 ]
 BUTTERSCOTCH: list[Baseline] = [numba_per_pull_butterscotch, numba_tuned_butterscotch]
 TABLE: dict[str, Any] = {

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pathwise import Task, two_arms
+from pathwise import Task, draw_tasks, two_arms
 
 import rai_sim
-from rai_sim import LUCB
+from rai_sim import LUCB, Vanilla
 from rai_sim.algorithms.base import Algorithm
 
 
@@ -344,6 +344,56 @@ def keep_state(history, R):
 """,
 )
 
+#: Two arms are a crowd; and one that has lost its borders goes on by what it saw last, so that it
+#: shows and does not hang.
+SMALL_CROWDS: tuple[Edit, ...] = (
+    Set("engine/round_robin/crowd/places.py", "MANY, FEW", "(2, 2)"),
+    Set("engine/round_robin/crowd/places.py", "A_BORDER", "0"),
+    Changed(
+        "engine/round_robin/crowd/stride.py",
+        "_make_judged_rounds",
+        "end = follow_borders(run, until)",
+        "end = max(follow_borders(run, until), over + 1)",
+    ),
+)
+#: Faults of crowds.
+CROWDS: dict[str, Edit] = {
+    "settled arms are counted to the end": Replaced(
+        "engine/round_robin/crowd/zones.py",
+        "stays_clear",
+        """
+def stays_clear(crowd, over, until):
+    return True
+""",
+    ),
+    "zones are a sum too wide": Replaced(
+        "engine/round_robin/crowd/zones.py",
+        "clearance",
+        """
+def clearance(run, R):
+    return clearance_unchanged(run, R) - 1
+""",
+    ),
+    "who is settled beside a border is overlooked": Replaced(
+        "engine/round_robin/crowd/zones.py",
+        "borders_own_settled",
+        """
+def borders_own_settled(crowd, j, F):
+    return False
+""",
+    ),
+    "words are thrown away after a look": Changed(
+        "engine/round_robin/crowd/stride.py",
+        "_make_judged_rounds",
+        "clock[OVER] %= LANES",
+        """for x in range(crowd.words.size if clock[OVER] < LANES else 0):
+        if run.race.standings.total[x] != GONE:
+            run.race.standings.total[x] += bits_set(crowd.words[x] & lanes(0, clock[OVER]))
+        crowd.words[x] = np.uint64(0)
+    clock[OVER] = 0""",
+    ),
+}
+
 #: For `pathwise.misses`: algorithm, task, seed, replications, options.
 Trial = tuple[Algorithm, Task, int, int, dict[str, float]]
 _BEST = (0.7, 0.55, 0.5, 0.45), (1, 3), (1, 0), 0.1
@@ -354,6 +404,11 @@ SHOWN_BY: tuple[Trial, ...] = (
     (LUCB(), Task("bits", *_BEST), 1, 300, {"skip_error": 0.0}),
     (LUCB(), Task("bits", *_BEST), 1, 300, {}),
     (LUCB(), two_arms("bits", 0.5, 0.25, 0.1), 1, 300, {"skip_error": 0.0}),
+)
+
+#: Trials of crowds.
+CROWDED: tuple[Trial, ...] = tuple(
+    (Vanilla(), task, 11, 200, {}) for task in draw_tasks(1, 10, ("words",), (3, 12), (0.12, 0.4))
 )
 
 _PATHWISE = """

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 from exchange import LEFT, asks_no
 from mutants import (
+    CROWDS,
     LATE_STATE,
     LENGTHENED_LUCB,
     LENGTHENED_SKIP,
     LOOK_AHEAD,
+    SMALL_CROWDS,
     STALE_SLOPE,
     Changed,
     Edit,
@@ -98,8 +100,16 @@ def test_a_change_out_of_date_is_refused(fault: Edit, message: str) -> None:
 
 def test_controls_are_up_to_date() -> None:
     """All that a control changes is there, as it is expected; changes that go together, together."""
-    alone = (*LENGTHENED_SKIP, *LENGTHENED_LUCB, STALE_SLOPE, LOOK_AHEAD, LATE_STATE)
+    alone = (
+        *LENGTHENED_SKIP,
+        *LENGTHENED_LUCB,
+        *CROWDS.values(),
+        STALE_SLOPE,
+        LOOK_AHEAD,
+        LATE_STATE,
+    )
     together: list[list[Edit]] = [[one] for one in (*alone, *map(asks_no, LEFT))]
+    together.append([*SMALL_CROWDS])
     for faults in (*together, guards_by_number()):
         texts: dict[str, str] = {}
         for fault in faults:

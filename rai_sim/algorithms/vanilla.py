@@ -59,7 +59,7 @@ class Vanilla(Algorithm):
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""
         schedule = VanillaSchedule(math.pi**2 * setting.cluster_of.size / (3.0 * setting.delta))
-        run_block(law, schedule, self.merging, setting, first, block)
+        run_block(law, schedule, self.merging, setting, first, block, crowds=True)
 
 
 class VanillaSchedule(NamedTuple):

@@ -243,6 +243,11 @@ def gives_words(law: F) -> F:
     return law
 
 
+def may_give_words(law: object) -> bool:
+    """Whether a law is of a class that `gives_words`."""
+    return type(law) in _WITH_WORDS
+
+
 def for_words(stand_in: Callable[..., Any]) -> Callable[[F], F]:
     """Compile the decorated helper where its first argument, or the field `law` of it,
     `gives_words`, and the stand-in elsewhere."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.engine.blocks import Block, Setting
-from rai_sim.engine.jit import inlined
+from rai_sim.engine.jit import inlined, kernel
 
 
 class Partition(NamedTuple):
@@ -78,6 +78,16 @@ def merge_with_previous(part: Partition, i: int) -> bool:
     part.open_sizes[i] += moved
     part.open_sizes[i - 1] = 0
     return moved > 0
+
+
+@kernel
+def merge_all(part: Partition) -> bool:
+    """Merge every cluster with the one before it, in order, where both have all they were asked
+    for; whether that moved any arm."""
+    moved = False
+    for i in range(part.open_sizes.size):
+        moved |= merge_with_previous(part, i)
+    return moved
 
 
 @inlined

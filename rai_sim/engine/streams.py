@@ -28,7 +28,7 @@ from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.vectors import address_of, seed_four
 
 #: The numbers a (seed, replication) pair stands for. Raised when they change.
-STREAM_VERSION = 2
+STREAM_VERSION = 3
 
 Words: TypeAlias = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 #: Four words of xoshiro256++ and the address of the four generators beside it.

@@ -17,11 +17,11 @@ from __future__ import annotations
 from rai_sim.engine.jit import inlined
 
 #: Round robin's: rounds one by one, or by one sum an arm for as many as are certified (always used
-#: where no other is); by one word an arm; and for the last two arms, which are then by themselves
-#: (`rai_sim.engine.round_robin.duel`).
-SUMS, WORDS, LAST_TWO = 0, 1, 2
+#: where no other is); by one word an arm; for the last two arms, which are then by themselves
+#: (`rai_sim.engine.round_robin.duel`); and for many arms (`rai_sim.engine.round_robin.crowd`).
+SUMS, WORDS, LAST_TWO, CROWD = 0, 1, 2, 3
 #: Where the numbers of an algorithm's own strides begin, and how many there may be in all.
-FIRST_OWN, ROOM = 3, 16
+FIRST_OWN, ROOM = 4, 16
 #: All that there are.
 ALL = (1 << ROOM) - 1
 

@@ -317,3 +317,41 @@ def _walk_above(typing_context: Any, up: Any, down: Any, start: Any, slope: Any)
 #: Return the lanes in which the bits set in `up` less those in `down`, up to the lane, exceed
 #: floor((start + (lane + 1) slope) / 256).
 walk_above = cast(Callable[[np.uint64, np.uint64, int, int], np.uint64], _walk_above)
+
+
+def _reaching(builder: Any, counts: Any, offset: Any, line: Any) -> Any:
+    """Return in which lanes an unsigned byte plus an offset, 255 at most, is at least the line's."""
+    add = _everywhere(builder, builder.trunc(offset, _BYTE), _BYTES)
+    total = builder.add(_load(builder, counts, _BYTES), add)
+    most = _constant(_BYTES, [255] * LANES)
+    total = builder.select(builder.icmp_unsigned("<", total, add), most, total)
+    return builder.icmp_unsigned(">=", total, _load(builder, line, _BYTES))
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _lanes_reaching(typing_context: Any, counts: Any, offset: Any, line: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _mask(builder, _reaching(builder, *arguments))
+
+    return types.uint64(types.uint64, types.uint64, types.uint64), generate
+
+
+#: Return the lanes in which the unsigned byte at the first address plus an offset of 0..255 is at
+#: least the one at the last.
+lanes_reaching = cast(Callable[[np.uint64, np.uint64, np.uint64], np.uint64], _lanes_reaching)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _count_reaching(typing_context: Any, tally: Any, counts: Any, offset: Any, line: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        reaching = _reaching(builder, *arguments[1:])
+        # as bytes, a lane that reaches the line is -1
+        more = builder.sub(_load(builder, arguments[0], _BYTES), builder.sext(reaching, _BYTES))
+        _store(builder, more, arguments[0])
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, types.uint64, types.uint64, types.uint64), generate
+
+
+#: Add 1 to the bytes at the first address in the lanes of `lanes_reaching` of the others.
+count_reaching = cast(Callable[[np.uint64, np.uint64, np.uint64, np.uint64], None], _count_reaching)

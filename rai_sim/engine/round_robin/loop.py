@@ -42,7 +42,7 @@ from rai_sim.engine.faults import (
 from rai_sim.engine.history import keep_state, next_asked, see_arm, traced
 from rai_sim.engine.jit import driver, inlined, kernel
 from rai_sim.engine.partition import (
-    Partition,
+    merge_all,
     merge_with_previous,
     open_partition,
     record_outcome,
@@ -50,6 +50,13 @@ from rai_sim.engine.partition import (
 )
 from rai_sim.engine.ranking import repair
 from rai_sim.engine.references import by_reference
+from rai_sim.engine.round_robin.crowd.places import leave
+from rai_sim.engine.round_robin.crowd.stride import (
+    in_crowd,
+    make_rounds,
+    worth_a_crowd,
+    worth_leaving,
+)
 from rai_sim.engine.round_robin.duel import duel
 from rai_sim.engine.round_robin.run import (
     ACTIVE,
@@ -79,16 +86,23 @@ from rai_sim.engine.round_robin.run import (
 )
 from rai_sim.engine.stop import raised
 from rai_sim.engine.streams import State, replication_stream, shuffle
-from rai_sim.engine.strides import LAST_TWO, SUMS, WORDS, allowed
+from rai_sim.engine.strides import CROWD, LAST_TWO, SUMS, WORDS, allowed
 from rai_sim.engine.vectors import LANES
 from rai_sim.engine.words import WORTH_A_JUMP, advance, draw_words, first_suspect
 
 
 def run_block(
-    law: Any, schedule: Any, merging: bool, setting: Setting, first: int, block: Block
+    law: Any,
+    schedule: Any,
+    merging: bool,
+    setting: Setting,
+    first: int,
+    block: Block,
+    crowds: bool = False,
 ) -> None:
-    """Run len(block.pulls) replications, indices from `first` on."""
-    _run_block(new_run(law, schedule, merging, setting, block), first, block)
+    """Run len(block.pulls) replications, indices from `first` on; `crowds` if a round is one pull
+    an arm, so that many arms may be run as a crowd."""
+    _run_block(new_run(law, schedule, merging, setting, block, crowds), first, block)
 
 
 @driver
@@ -140,7 +154,8 @@ def _run_one(run: Run, made: NDArray[np.int64], state: State) -> bool:
             return False
         rounds, state = _advance(run, stride, rounds, last, state)
         made[stride] += rounds
-        _judge(run, stride, tracing)
+        if stride != CROWD:  # a crowd judges its rounds itself
+            _judge(run, stride, tracing)
         if clock[MISSING] == 0 or run.fault[0] != NONE:
             return clock[MISSING] == 0
         stride, rounds = _choose_stride(run)
@@ -161,6 +176,8 @@ def _start(run: Run, state: State) -> State:
 def _first_stride(run: Run) -> tuple[int, int]:
     """Return the stride that begins with round 1, and how many rounds it is asked to make."""
     quiet = run.clock[QUIET]
+    if quiet > 0 and worth_a_crowd(run.crowd, run):
+        return CROWD, 1
     if quiet > 0 and by_words(run):
         return WORDS, 1
     return SUMS, quiet + 1
@@ -170,14 +187,14 @@ def _first_stride(run: Run) -> tuple[int, int]:
 def _stop_short(run: Run) -> int:
     """Make the last rounds for which the cap and the recording suffice: they hold no event, so no
     reward is drawn. Return their number."""
-    clock, fault, standings = run.clock, run.fault, run.race.standings
+    clock, fault = run.clock, run.fault
     last, n, R = last_round(run), clock[ACTIVE], clock[ROUND]
     if _audit(run):
         if clock[LAST_RECORDED] < clock[LAST_PAID]:
             available = laws.pulls_available(run.race.law)
-            arm = standings.arm_of[standings.order[0]]
-            for x in range(1, n):
-                arm = min(arm, standings.arm_of[standings.order[x]])
+            arm = 0  # the first active one; a crowd has no ranking
+            while run.part.settled[0, arm] > 0:
+                arm += 1
             report(fault, RECORDING_RAN_OUT, arm, available + 1)
         elif run.setting.max_pulls < 0:
             report(fault, TOO_MANY_PULLS, 0, 0)
@@ -191,6 +208,8 @@ def _advance(run: Run, stride: int, rounds: int, last: int, state: State) -> tup
     """Make rounds by a stride: as many as asked for by sums, as far as they lead by others; return
     how many."""
     clock, R, n = run.clock, run.clock[ROUND], run.clock[ACTIVE]
+    if stride == CROWD:
+        return make_rounds(run.crowd, run, last, state)
     if stride == SUMS:
         state = _pull_sums(run, rounds, state)
     elif stride == WORDS:
@@ -199,7 +218,7 @@ def _advance(run: Run, stride: int, rounds: int, last: int, state: State) -> tup
         rounds, state = duel(run, last, state)
         _repair(run)
     if run.merging and R == 0 and rounds > 1:  # round 1 is over, without an event
-        _merge_all(run.part)
+        merge_all(run.part)
     pulls = rounds * clock[PER_ROUND]
     clock[ROUND] = R + rounds
     clock[TAKEN] += pulls
@@ -314,12 +333,6 @@ def _see_arms(run: Run) -> None:
     keep_state(run.history, clock[ROUND])
 
 
-@kernel
-def _merge_all(part: Partition) -> None:
-    for i in range(part.open_sizes.size):
-        merge_with_previous(part, i)
-
-
 @inlined
 def _settle_round(run: Run) -> None:
     """Judge every active arm against the opening partition, remove the settled, merge."""
@@ -350,6 +363,10 @@ def _settle_round(run: Run) -> None:
 def _choose_stride(run: Run) -> tuple[int, int]:
     """Return the stride that makes the next rounds, and how many it is asked to make."""
     clock, terms, race = run.clock, run.terms, run.race
+    if in_crowd(run.crowd, run):
+        if not worth_leaving(run.crowd, run):
+            return CROWD, 1
+        _leave_crowd(run)
     if clock[OVER] < LANES:
         return WORDS, 1
     D = terms[WIDTH] - terms[GAP]
@@ -360,8 +377,16 @@ def _choose_stride(run: Run) -> tuple[int, int]:
     sure = sure_rounds(D, laws.spread(race.law))
     reach = D * D / terms[LEAST_BUDGET]  # about the length that bound 2 certifies, or more
     if max(np.float64(sure), reach) < WORTH_A_JUMP and by_words(run):
-        return WORDS, 1
+        return CROWD if worth_a_crowd(run.crowd, run) else WORDS, 1
     return SUMS, 1 + _certified(run, D, sure)
+
+
+@inlined
+def _leave_crowd(run: Run) -> None:
+    """Go back to the ranking."""
+    leave(run.crowd, run.race.standings, run.part, run.clock[ACTIVE])
+    run.terms[WIDTH] = width(run, run.clock[ROUND])
+    _constrain(run)
 
 
 @inlined

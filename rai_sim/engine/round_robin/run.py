@@ -14,9 +14,10 @@ from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.certificates import Race, new_constraints
 from rai_sim.engine.faults import MOST_PULLS
 from rai_sim.engine.history import History
-from rai_sim.engine.jit import inlined
+from rai_sim.engine.jit import inlined, may_give_words
 from rai_sim.engine.partition import Partition, new_partition
 from rai_sim.engine.ranking import new_standings
+from rai_sim.engine.round_robin.crowd.places import INSIDE, new_crowd, no_crowd
 from rai_sim.engine.streams import new_generators
 from rai_sim.engine.strides import WORDS, allowed
 from rai_sim.engine.vectors import LANES
@@ -56,10 +57,13 @@ class Run(NamedTuple):
     generators: NDArray[np.uint64]  # of the replication's stream
     clock: NDArray[np.int64]
     terms: NDArray[np.float64]
+    crowd: Any  # `Crowd` or `NoCrowd`
 
 
-def new_run(law: Any, schedule: Any, merging: bool, setting: Setting, block: Block) -> Run:
-    """Allocate for a block of replications."""
+def new_run(
+    law: Any, schedule: Any, merging: bool, setting: Setting, block: Block, crowds: bool = False
+) -> Run:
+    """Allocate for a block of replications; `crowds` if a round is one pull an arm."""
     N, m = setting.cluster_of.size, setting.sizes.size
     return Run(
         race=Race(
@@ -78,6 +82,7 @@ def new_run(law: Any, schedule: Any, merging: bool, setting: Setting, block: Blo
         generators=new_generators(),
         clock=np.zeros(_CELLS, np.int64),
         terms=np.zeros(_TERMS),
+        crowd=new_crowd(N, m) if crowds and may_give_words(law) else no_crowd(),
     )
 
 
@@ -89,6 +94,7 @@ def start_clock(run: Run, missing: int) -> None:
         clock[cell] = 0
     clock[ACTIVE], clock[MISSING], clock[OVER] = run.race.standings.order.size, missing, LANES
     run.terms[BUDGET] = -1.0
+    run.crowd.cells[INSIDE] = 0
     count_rounds(run)
 
 

@@ -1,0 +1,189 @@
+"""The arrays of the crowd's stride, and how arms get from the ranking into them and back.
+
+While a crowd is run there is no ranking. `Standings.order` then holds the active arms by the
+caller's index, ascending, so that what the law knows of them is read in order; `Standings.total`
+their sums as of the beginning of the word that is being used. A place is an index into these.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rai_sim.engine.jit import for_type, kernel
+from rai_sim.engine.partition import Partition
+from rai_sim.engine.ranking import Standings, merge_sort
+from rai_sim.engine.sampling import bits_set
+from rai_sim.engine.vectors import LANES
+
+#: From so many active arms on, a crowd of up to three clusters is faster than the ranking where
+#: rounds are judged one by one, and below so many it is left for the ranking (measured). With more
+#: borders, levels cost more: then it is from so many arms a border and border on.
+MANY, FEW = 1000, 400
+A_BORDER = 125
+#: A crowd has at most so many clusters, and so many borders between them.
+MOST_CLUSTERS = 9
+MOST_BORDERS = MOST_CLUSTERS - 1
+#: Windows of levels: two a border, of at most so many levels each.
+MOST_WINDOWS, MOST_LEVELS = 2 * MOST_BORDERS, 32
+#: Buckets by which an order statistic is found.
+BUCKETS = 1024
+#: Sums at which a settled arm is marked until it is taken out.
+GONE = -1.0
+
+#: Cells of `Crowd.cells`: whether the arms are in a crowd; how many borders there are; whether the
+#: sums beside them have to be found anew; how far from them levels are counted, and for how many
+#: whole words in a row that was far enough; how many windows there are; whether the word in use has
+#: settled somebody; whether a word is over that has not, and the next event is far; `MANY`, `FEW`
+#: and `A_BORDER`.
+INSIDE, BORDERS, STALE, MARGIN, STEADY, WINDOWS, EVENTFUL, QUIET_AHEAD = range(8)
+ENTERED_FROM, LEFT_BELOW, PER_BORDER = 8, 9, 10
+_CELLS = 11
+
+
+class NoCrowd(NamedTuple):
+    """In place of a `Crowd` where there never is one: nothing of it is compiled then."""
+
+    cells: NDArray[np.int64]
+
+
+class Crowd(NamedTuple):
+    """Room for a crowd of N arms.
+
+    Borders are numbered from the best cluster on. Lanes are the rounds of the word.
+    """
+
+    cells: NDArray[np.int64]
+    words: NDArray[np.uint64]  # (N,) by place: 64 rewards
+    label_of: NDArray[np.int64]  # (N,) by the caller's index: breaks ties among outputs
+    # by border: how many active arms stand above it, the cluster above it, and the sums of the
+    # arms beside it as of the rounds that are over
+    ranks: NDArray[np.int64]
+    cluster_above: NDArray[np.int64]
+    upper_now: NDArray[np.int64]
+    lower_now: NDArray[np.int64]
+    # by border: how fast these sums grow, and the sums and the round from which that is known
+    pace: NDArray[np.float64]  # (2, borders)
+    known: NDArray[np.int64]  # (2, borders)
+    known_at: NDArray[np.int64]  # (1,)
+    # (borders, 64) the sums beside each border after each of the rounds
+    upper: NDArray[np.int64]
+    lower: NDArray[np.int64]
+    # (2, borders) the window in which each of them is looked for
+    window_of: NDArray[np.int64]
+    # by window: the sum that its first level starts from, how many levels there are, the sum from
+    # which an arm reaches all of them in all rounds, and how many arms do
+    base: NDArray[np.int64]
+    levels: NDArray[np.int64]
+    top: NDArray[np.int64]
+    whole: NDArray[np.int64]
+    lines: NDArray[np.uint8]  # (windows * levels, 64) levels, less the window's base, plus 64
+    tally: NDArray[np.uint8]  # of the same shape: how many arms reach each; emptied into the next
+    reached: NDArray[np.int64]
+    # by border, above it and then below: from which sums on an arm is clear of the other side, as
+    # lines, with the least and the greatest of each line as sums
+    edges: NDArray[np.uint8]  # (2 * borders, 64)
+    edge_range: NDArray[np.int64]  # (2 * borders, 2)
+    counts: NDArray[np.uint8]  # (64,) one arm's running counts
+    # events found: places, and lanes; the same sorted by lane
+    event_place: NDArray[np.int64]
+    event_lane: NDArray[np.int64]
+    sorted_place: NDArray[np.int64]
+    first_of_lane: NDArray[np.int64]  # (65,)
+    buckets: NDArray[np.int64]  # (BUCKETS,)
+    values: NDArray[np.float64]  # (N,) to work in
+
+
+def new_crowd(N: int, m: int) -> Crowd | NoCrowd:
+    """Allocate for N arms in m clusters, if they may become a crowd."""
+    return allocate_crowd(N) if N >= MANY and 2 <= m <= MOST_CLUSTERS else no_crowd()
+
+
+def allocate_crowd(N: int) -> Crowd:
+    """Allocate for N arms."""
+    borders, windows = MOST_BORDERS, MOST_WINDOWS
+    cells = np.zeros(_CELLS, np.int64)
+    cells[ENTERED_FROM], cells[LEFT_BELOW], cells[PER_BORDER] = MANY, FEW, A_BORDER
+    return Crowd(
+        cells=cells,
+        words=np.empty(N, np.uint64),
+        label_of=np.empty(N, np.int64),
+        ranks=np.zeros(borders, np.int64),
+        cluster_above=np.zeros(borders + 1, np.int64),
+        upper_now=np.zeros(borders, np.int64),
+        lower_now=np.zeros(borders, np.int64),
+        pace=np.zeros((2, borders)),
+        known=np.zeros((2, borders), np.int64),
+        known_at=np.zeros(1, np.int64),
+        upper=np.zeros((borders, LANES), np.int64),
+        lower=np.zeros((borders, LANES), np.int64),
+        window_of=np.zeros((2, borders), np.int64),
+        base=np.zeros(windows, np.int64),
+        levels=np.zeros(windows, np.int64),
+        top=np.zeros(windows, np.int64),
+        whole=np.zeros(windows, np.int64),
+        lines=np.zeros((windows * MOST_LEVELS, LANES), np.uint8),
+        tally=np.zeros((windows * MOST_LEVELS, LANES), np.uint8),
+        reached=np.zeros((windows * MOST_LEVELS, LANES), np.int64),
+        edges=np.zeros((2 * borders, LANES), np.uint8),
+        edge_range=np.zeros((2 * borders, 2), np.int64),
+        counts=np.zeros(LANES, np.uint8),
+        event_place=np.empty(N, np.int64),
+        event_lane=np.empty(N, np.int64),
+        sorted_place=np.empty(N, np.int64),
+        first_of_lane=np.zeros(LANES + 1, np.int64),
+        buckets=np.zeros(BUCKETS, np.int64),
+        values=np.empty(N),
+    )
+
+
+def no_crowd() -> NoCrowd:
+    """Return what says that there never is a crowd."""
+    return NoCrowd(np.zeros(_CELLS, np.int64))
+
+
+@kernel
+def enter(crowd: Crowd, standings: Standings, part: Partition, n: int) -> None:
+    """Take the active arms, the first n of the ranking, into the crowd."""
+    order, total, arm_of = standings.order, standings.total, standings.arm_of
+    by_arm, settled = crowd.values, part.settled
+    for x in range(n):
+        by_arm[arm_of[order[x]]] = total[x]
+    for label in range(arm_of.size):
+        crowd.label_of[arm_of[label]] = label
+    place = 0
+    for arm in range(arm_of.size):
+        if settled[0, arm] == 0:
+            order[place], total[place], crowd.words[place] = arm, by_arm[arm], np.uint64(0)
+            place += 1
+    cells = crowd.cells
+    cells[INSIDE], cells[STALE], cells[EVENTFUL], cells[QUIET_AHEAD] = 1, 1, 0, 0
+    cells[MARGIN], cells[STEADY] = 1, 0
+    crowd.known_at[0] = -1
+
+
+def _nobody_leaves(crowd: NoCrowd, standings: Standings, part: Partition, n: int) -> None:
+    """Do nothing."""
+
+
+@for_type(Crowd, _nobody_leaves)
+def leave(crowd: Crowd, standings: Standings, part: Partition, n: int) -> None:
+    """Rank the n active arms again; all rounds of their words are over."""
+    order, total, arm_of = standings.order, standings.total, standings.arm_of
+    by_arm, settled = crowd.values, part.settled
+    place, left = 0, n
+    while left > 0:
+        if total[place] != GONE:
+            by_arm[order[place]] = total[place] + bits_set(crowd.words[place])
+            left -= 1
+        place += 1
+    x = 0
+    for label in range(arm_of.size):
+        arm = arm_of[label]
+        if settled[0, arm] == 0:
+            order[x], total[x] = label, by_arm[arm]
+            x += 1
+    merge_sort(order, total, n, standings.spare_order, standings.spare_total)
+    crowd.cells[INSIDE] = 0

@@ -1,0 +1,305 @@
+"""The stride: 64 rounds of many arms by words, in which any number of arms are settled.
+
+Where hundreds of arms are settled, nearly every round holds an event, and what a ranking costs a
+round is then what a run costs. Here an arm is looked at twice for 64 rounds: once to draw its word
+and count it at the borders, and once, when the sums beside the borders are known for all rounds, to
+find the round in which it is settled.
+
+Contract. As of other strides, but that rounds with events are judged here, not by the loop, and the
+last one, too. A call makes rounds up to the first of these: the end of the word; a round whose
+sums beside a border are not known, as they have left their windows (which are then laid anew); a
+round in which clusters merge, one is emptied, or an arm beside a border is settled, as borders are
+then others; the cap or the recording's end; a round whose state was asked for; the end of the run.
+What is left of the words then stays in use: a word is drawn anew only when all of its rounds are
+over, whatever was looked at.
+
+Words are those of the active arms at the time they are drawn. So the rewards of an arm after the
+round in which it is settled are used by nobody.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rai_sim.engine import law as laws
+from rai_sim.engine.certificates import pair_budget, sure_rounds
+from rai_sim.engine.history import keep_state, next_asked, see_arm, traced
+from rai_sim.engine.jit import for_type, inlined, kernel
+from rai_sim.engine.partition import merge_all, settle_arm
+from rai_sim.engine.ranking import merge_sort
+from rai_sim.engine.round_robin.crowd.borders import (
+    count,
+    find_borders,
+    lay_windows,
+    narrow_in_time,
+    place_borders,
+)
+from rai_sim.engine.round_robin.crowd.places import (
+    BORDERS,
+    ENTERED_FROM,
+    EVENTFUL,
+    GONE,
+    INSIDE,
+    LEFT_BELOW,
+    PER_BORDER,
+    QUIET_AHEAD,
+    STALE,
+    WINDOWS,
+    Crowd,
+    NoCrowd,
+    enter,
+)
+from rai_sim.engine.round_robin.crowd.zones import (
+    borders_own_settled,
+    clearance,
+    find_events,
+    follow_borders,
+    sort_by_lane,
+    stays_clear,
+)
+from rai_sim.engine.round_robin.run import (
+    ACTIVE,
+    BUDGET,
+    JUMPS,
+    MISSING,
+    OVER,
+    PULLS,
+    QUIET,
+    ROUND,
+    TAKEN,
+    Run,
+    by_words,
+    count_rounds,
+    width,
+)
+from rai_sim.engine.sampling import bits_set, lanes
+from rai_sim.engine.streams import State
+from rai_sim.engine.strides import CROWD, allowed
+from rai_sim.engine.vectors import LANES
+
+#: Certified rounds from which on the crowd is left for a jump (measured): a jump needs the ranking.
+_WORTH_LEAVING = 1000.0
+
+
+def _never(crowd: NoCrowd, run: Run) -> bool:
+    return False
+
+
+@for_type(Crowd, _never)
+def in_crowd(crowd: Crowd, run: Run) -> bool:
+    """Whether the active arms are in the crowd."""
+    return crowd.cells[INSIDE] == 1
+
+
+@for_type(Crowd, _never)
+def worth_a_crowd(crowd: Crowd, run: Run) -> bool:
+    """Whether rounds that are to be looked at one by one should be made by a crowd."""
+    many = _enough(crowd, run, crowd.cells[ENTERED_FROM], crowd.cells[PER_BORDER])
+    return many and by_words(run) and allowed(run.setting.strides, CROWD)
+
+
+@inlined
+def _enough(crowd: Crowd, run: Run, least: int, per_border: int) -> bool:
+    """Whether the active arms are at least as many as asked for, and as the square of the borders
+    asks for."""
+    borders = -1
+    for size in run.part.open_sizes:
+        borders += size > 0
+    return run.clock[ACTIVE] >= max(least, per_border * borders * borders)
+
+
+@for_type(Crowd, _never)
+def worth_leaving(crowd: Crowd, run: Run) -> bool:
+    """Whether the crowd should be left: few arms remain, or a jump is worth it."""
+    if run.clock[OVER] < LANES:
+        return False
+    # a good deal fewer than to enter, or arms would go in and out
+    per_border = crowd.cells[PER_BORDER] * crowd.cells[LEFT_BELOW] // crowd.cells[ENTERED_FROM]
+    few = not _enough(crowd, run, crowd.cells[LEFT_BELOW], per_border)
+    return few or crowd.cells[QUIET_AHEAD] == 1
+
+
+def _no_rounds(crowd: NoCrowd, run: Run, last: int, state: State) -> tuple[int, State]:
+    return 0, state
+
+
+@for_type(Crowd, _no_rounds)
+def make_rounds(crowd: Crowd, run: Run, last: int, state: State) -> tuple[int, State]:
+    """Make and judge rounds; return how many."""
+    clock = run.clock
+    if crowd.cells[INSIDE] == 0:
+        enter(crowd, run.race.standings, run.part, clock[ACTIVE])
+    before = clock[ROUND]
+    until = min(LANES, clock[OVER] % LANES + min(last, next_asked(run.history)) - before)
+    known = before < clock[QUIET]
+    state = (
+        _make_quiet_rounds(run, until, state) if known else _make_judged_rounds(run, until, state)
+    )
+    if before == 0 and run.merging:
+        merge_all(run.part)
+    if traced(run.history):
+        _see_arms(run)
+    return clock[ROUND] - before, state
+
+
+@inlined
+def _make_quiet_rounds(run: Run, until: int, state: State) -> State:
+    """Make rounds, up to lane `until`, of which it is known from the start that they hold no
+    event."""
+    clock, crowd = run.clock, run.crowd
+    crowd.cells[WINDOWS] = 0
+    over = clock[OVER] % LANES
+    if over == 0:
+        state = count(run, True, state)
+    clock[OVER] = min(until, over + clock[QUIET] - clock[ROUND])
+    _pass_rounds(run, clock[OVER] - over)
+    return state
+
+
+@inlined
+def _pass_rounds(run: Run, rounds: int) -> None:
+    """Count rounds, and their pulls."""
+    clock = run.clock
+    clock[ROUND] += rounds
+    clock[TAKEN] += rounds
+    clock[PULLS] += clock[ACTIVE] * rounds
+
+
+@inlined
+def _make_judged_rounds(run: Run, until: int, state: State) -> State:
+    """Make rounds, up to lane `until`, and judge them."""
+    clock, crowd = run.clock, run.crowd
+    cells = crowd.cells
+    place_borders(crowd, run.part)
+    if cells[STALE] == 1:
+        find_borders(run)
+    clock[OVER] %= LANES
+    over = clock[OVER]
+    lay_windows(run)
+    state = count(run, over == 0, state)
+    end = follow_borders(run, until)
+    found = find_events(run, end)
+    earliest = sort_by_lane(crowd, found)
+    if earliest < end - 1 and not stays_clear(crowd, over, end):
+        end = earliest + 1
+    end = _settle(run, over, end, earliest)
+    for b in range(cells[BORDERS]):
+        crowd.upper_now[b], crowd.lower_now[b] = crowd.upper[b, end - 1], crowd.lower[b, end - 1]
+    clock[OVER] = end
+    # of the word, not of this call: a trace may ask for a round in its middle
+    cells[EVENTFUL] = 1 if earliest < end or (over > 0 and cells[EVENTFUL] == 1) else 0
+    if end == LANES:
+        narrow_in_time(crowd)
+        cells[QUIET_AHEAD] = 1 if cells[EVENTFUL] == 0 and _far_from_events(run) else 0
+    return state
+
+
+@kernel
+def _settle(run: Run, over: int, end: int, earliest: int) -> int:
+    """Settle the arms whose lane lies before `end`, round after round; return the lane after the
+    last round that was made: earlier if it changed the borders or ended the run."""
+    clock, first = run.clock, run.crowd.first_of_lane
+    done = over
+    for j in range(earliest, end):
+        if first[j] == first[j + 1]:
+            continue
+        _pass_rounds(run, j + 1 - done)
+        done = j + 1
+        changed = _settle_lane(run, j)
+        if changed or clock[MISSING] == 0:
+            end = done
+            break
+    _pass_rounds(run, end - done)
+    if earliest < end:
+        run.terms[BUDGET] = -1.0
+        if clock[MISSING] > 0:
+            count_rounds(run)
+    return end
+
+
+@kernel
+def _settle_lane(run: Run, j: int) -> bool:
+    """Settle the arms of a lane's round, merge clusters; return whether the borders are others
+    now."""
+    crowd, part, clock, arm_of = run.crowd, run.part, run.clock, run.race.standings.arm_of
+    label, total = crowd.event_lane, crowd.values
+    R, F = clock[ROUND], clearance(run, clock[ROUND])
+    settled = _rank_lane(run, j)
+    changed = borders_own_settled(crowd, j, F)
+    x, supplied = 0, 0
+    for k in range(crowd.cells[BORDERS] + 1):
+        i = crowd.cluster_above[k]
+        while x < settled and _number_of_cluster(crowd, j, total[x], F) == k:
+            arm = arm_of[label[x]]
+            if traced(run.history):
+                see_arm(run.history, arm, total[x] / R, R, clock[PULLS])
+            supplied += settle_arm(part, i, arm, R)
+            x += 1
+        changed |= part.open_sizes[i] == 0
+    if run.merging:
+        changed |= merge_all(part)
+    clock[ACTIVE] -= settled
+    clock[MISSING] -= supplied
+    if changed:
+        crowd.cells[STALE] = 1
+    return changed
+
+
+@inlined
+def _rank_lane(run: Run, j: int) -> int:
+    """Rank the arms that are settled in a lane, as a ranking of all would, and take them out of
+    their places; return their number."""
+    crowd, standings = run.crowd, run.race.standings
+    label, total, places = crowd.event_lane, crowd.values, crowd.sorted_place
+    start = crowd.first_of_lane[j]
+    settled = crowd.first_of_lane[j + 1] - start
+    for x in range(settled):
+        place = places[start + x]
+        label[x] = crowd.label_of[standings.order[place]]
+        total[x] = standings.total[place] + bits_set(crowd.words[place] & lanes(0, j + 1))
+        standings.total[place] = GONE
+    merge_sort(label, total, settled, standings.spare_order, standings.spare_total)
+    return settled
+
+
+@inlined
+def _number_of_cluster(crowd: Crowd, j: int, total: float, F: int) -> int:
+    """Return in which of the clusters with active arms an arm of a sum is settled in a lane."""
+    k = 0
+    while k < crowd.cells[BORDERS] and total < crowd.lower[k, j] + F:
+        k += 1
+    return k
+
+
+@kernel
+def _far_from_events(run: Run) -> bool:
+    """Whether so many rounds after those of the word hold no event that a jump is worth it."""
+    crowd, clock, law = run.crowd, run.clock, run.race.law
+    total, n, borders = run.race.standings.total, clock[ACTIVE], crowd.cells[BORDERS]
+    G = -np.inf
+    for x in range(n):
+        sum_ = total[x] + bits_set(crowd.words[x])
+        up = np.inf
+        for b in range(borders):
+            G = max(G, min(up, sum_ - crowd.lower_now[b]))
+            up = crowd.upper_now[b] - sum_
+        G = max(G, up)
+    D = width(run, clock[ROUND]) - G
+    reach = D * D / pair_budget(law, n, run.setting.skip_error, clock[JUMPS] + 1)
+    sure = np.float64(sure_rounds(D, laws.spread(law)))
+    return D > 0.0 and max(sure, reach) >= _WORTH_LEAVING
+
+
+@kernel
+def _see_arms(run: Run) -> None:
+    """Keep the state of the round, for a trace."""
+    clock, standings, crowd = run.clock, run.race.standings, run.crowd
+    x, left, R = 0, clock[ACTIVE], clock[ROUND]
+    asked = lanes(0, clock[OVER])
+    while left > 0:
+        if standings.total[x] != GONE:
+            sum_ = standings.total[x] + bits_set(crowd.words[x] & asked)
+            see_arm(run.history, standings.order[x], sum_ / R, R, clock[PULLS])
+            left -= 1
+        x += 1
+    keep_state(run.history, R)

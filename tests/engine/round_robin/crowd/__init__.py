@@ -1,0 +1,1 @@
+"""Tests of the crowd: a file for each module."""

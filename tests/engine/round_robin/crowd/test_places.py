@@ -1,0 +1,108 @@
+"""Who may become a crowd, and the way into it and back to the ranking."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rai_sim.engine.jit import exposed, kernel
+from rai_sim.engine.partition import Partition
+from rai_sim.engine.ranking import new_standings
+from rai_sim.engine.round_robin.crowd import places
+from rai_sim.engine.round_robin.crowd.places import (
+    ENTERED_FROM,
+    FEW,
+    GONE,
+    INSIDE,
+    LEFT_BELOW,
+    MANY,
+    MOST_CLUSTERS,
+    STALE,
+    Crowd,
+    NoCrowd,
+    allocate_crowd,
+    new_crowd,
+)
+
+enter = exposed(places.enter)
+
+
+@exposed
+@kernel
+def leave(crowd, standings, part, n):  # type: ignore[no-untyped-def]
+    """Leave, from Python."""
+    places.leave(crowd, standings, part, n)
+
+
+def partition(settled: np.ndarray) -> Partition:
+    """Return a partition that only knows who is settled."""
+    none = np.zeros(0, np.int64)
+    return Partition(
+        open_sizes=none,
+        found=none,
+        required=none,
+        offset=none,
+        outputs=none.astype(np.int32),
+        settled=np.array([settled, np.zeros_like(settled)]),
+    )
+
+
+@pytest.mark.parametrize(
+    ("N", "m", "kind"),
+    [
+        (MANY, 2, Crowd),
+        (MANY, MOST_CLUSTERS, Crowd),
+        (MANY - 1, 2, NoCrowd),
+        (MANY, 1, NoCrowd),
+        (MANY, MOST_CLUSTERS + 1, NoCrowd),
+    ],
+)
+def test_who_may_become_a_crowd(N: int, m: int, kind: type) -> None:
+    """Many arms in some clusters; nobody is inside yet."""
+    crowd = new_crowd(N, m)
+    assert isinstance(crowd, kind)
+    assert crowd.cells[INSIDE] == 0
+    if isinstance(crowd, Crowd):
+        assert crowd.words.shape == (N,)
+        assert (crowd.cells[ENTERED_FROM], crowd.cells[LEFT_BELOW]) == (MANY, FEW)
+
+
+def test_into_the_crowd_and_back() -> None:
+    """100 rankings, some arms settled before and some inside: places are by the caller's index,
+    sums are those of the arms, the last word's rewards are added, and the ranking is by sum and
+    label."""
+    rng = np.random.default_rng(3)
+    for N in rng.integers(2, 40, 100).tolist():
+        crowd, standings = allocate_crowd(N), new_standings(N)
+        standings.arm_of[:] = rng.permutation(N)
+        settled = rng.integers(0, 2, N)
+        settled[rng.integers(N)] = 0
+        part, sums = partition(settled), rng.integers(0, 9, N)
+        labels = [int(x) for x in np.argsort(standings.arm_of)]  # by arm
+        active = [arm for arm in range(N) if not settled[arm]]
+        n = len(active)
+        ranked = sorted(active, key=lambda arm: (-sums[arm], labels[arm]))
+        standings.order[:n] = [labels[arm] for arm in ranked]
+        standings.total[:n] = sums[ranked]
+        enter(crowd, standings, part, n)
+        assert standings.order[:n].tolist() == active
+        assert standings.total[:n].tolist() == sums[active].tolist()
+        assert crowd.words[:n].tolist() == [0] * n
+        assert crowd.label_of.tolist() == labels
+        assert (crowd.cells[INSIDE], crowd.cells[STALE]) == (1, 1)
+        words = rng.integers(0, 2**63, n).astype(np.uint64)
+        crowd.words[:n] = words
+        gone = rng.random(n) < 0.3
+        gone[0] = False
+        standings.total[:n][gone] = GONE
+        part.settled[0, np.array(active)[gone]] = 7
+        after = {
+            arm: sums[arm] + int(word).bit_count()
+            for arm, word, left in zip(active, words, gone, strict=True)
+            if not left
+        }
+        leave(crowd, standings, part, len(after))
+        ranked = sorted(after, key=lambda arm: (-after[arm], labels[arm]))
+        assert standings.order[: len(after)].tolist() == [labels[arm] for arm in ranked]
+        assert standings.total[: len(after)].tolist() == [after[arm] for arm in ranked]
+        assert crowd.cells[INSIDE] == 0
