@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.engine.history import History, no_history
+from rai_sim.engine.stop import new_position
 from rai_sim.engine.strides import ALL, ROOM
 
 
@@ -65,7 +66,8 @@ def new_block(
 
 
 def part_of(block: Block, start: int, stop: int) -> Block:
-    """Return a view of rows start..stop-1, with a fault record and counters of its own."""
+    """Return a view of rows start..stop-1, with a fault record, counters and a position of its
+    own."""
     rows = slice(start, stop)
     return Block(
         pulls=block.pulls[rows],
@@ -76,7 +78,7 @@ def part_of(block: Block, start: int, stop: int) -> Block:
         settled=block.settled[rows],
         fault=np.zeros(3, np.int64),
         rounds_by_stride=np.zeros(ROOM, np.int64),
-        history=block.history,
+        history=block.history._replace(position=new_position()),
     )
 
 

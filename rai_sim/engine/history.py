@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.engine.jit import inlined, kernel
-from rai_sim.engine.stop import new_flag
+from rai_sim.engine.stop import ACTIVE, PULLS, ROUND, new_flag, new_position, raised, say
 from rai_sim.support.limits import MOST_PULLS
 
 #: A round that is never reached, and to which a word of rounds can be added.
@@ -32,6 +32,8 @@ class History(NamedTuple):
     # (1,) raised by who wants the kernel to stop (see rai_sim.engine.stop); here as every kernel
     # has it at hand
     stop: NDArray[np.int64]
+    # (4,) how far the replication is, traced or not; written where `stop` is looked at
+    position: NDArray[np.int64]
     rounds: NDArray[np.int64]  # (K,) of each state
     # (K + 1, 2, N) of each arm; of all arms when its state was seen last; the last row as of the
     # last look
@@ -46,6 +48,7 @@ def new_history(asked: NDArray[np.int64], arms: int) -> History:
         asked=np.append(asked, NEVER).astype(np.int64),
         cursor=np.zeros(2, np.int64),
         stop=new_flag(),
+        position=new_position(),
         rounds=np.zeros(K, np.int64),
         pulls=np.zeros((K + 1, 2, arms), np.int64),
         means=np.full((K + 1, arms), np.nan),
@@ -59,6 +62,7 @@ def no_history() -> History:
         asked=np.full(1, NEVER),
         cursor=np.zeros(2, np.int64),
         stop=new_flag(),
+        position=new_position(),
         rounds=none,
         pulls=np.zeros((0, 2, 0), np.int64),
         means=np.zeros((0, 0)),
@@ -68,6 +72,15 @@ def no_history() -> History:
 def states_kept(history: History) -> int:
     """Return how many states are kept."""
     return int(history.cursor[_KEPT])
+
+
+@inlined
+def stopped_at(history: History, R: int, pulls: int, active: int) -> bool:
+    """Say how far the replication is; return whether it is to stop there."""
+    say(history.position, ROUND, R)
+    say(history.position, PULLS, pulls)
+    say(history.position, ACTIVE, active)
+    return raised(history.stop)
 
 
 @inlined

@@ -49,10 +49,9 @@ from rai_sim.algorithms.lucb.run import (
     Run,
 )
 from rai_sim.engine import law as laws
-from rai_sim.engine.history import keep_state, next_asked
+from rai_sim.engine.history import keep_state, next_asked, stopped_at
 from rai_sim.engine.jit import for_words, inlined
 from rai_sim.engine.sampling import bits_set, lanes
-from rai_sim.engine.stop import raised
 from rai_sim.engine.streams import State
 from rai_sim.engine.vectors import LANES, LONGEST_RISE, first_lane, walk_above
 
@@ -191,7 +190,7 @@ def advance(run: Run, challenge: Challenge, same_if_wide: int, state: State) -> 
     clock[SAME] = 0
     for x in range(n):
         rewards.drawn[x] = 0
-    while not raised(history.stop):
+    while not stopped_at(history, clock[ROUND], clock[PULLS], n):
         R = clock[ROUND] + 1
         if next_asked(history) <= R:
             see_ranked(history, s, n, clock[PULLS])

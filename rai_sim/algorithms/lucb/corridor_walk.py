@@ -27,7 +27,17 @@ from typing import Any
 import numpy as np
 
 from rai_sim.algorithms.lucb.corridors import Corridors, narrowest
-from rai_sim.algorithms.lucb.run import CERTIFIED, JUMPS, PICKS, PULLS, ROUND, WORTH_A_JUMP, Run
+from rai_sim.algorithms.lucb.run import (
+    CERTIFIED,
+    COLD,
+    JUMPS,
+    PICKS,
+    PULLS,
+    RANKED,
+    ROUND,
+    WORTH_A_JUMP,
+    Run,
+)
 from rai_sim.engine import law as laws
 from rai_sim.engine.certificates import (
     CAUTION,
@@ -37,9 +47,9 @@ from rai_sim.engine.certificates import (
     sure_rounds,
 )
 from rai_sim.engine.faults import NOT_FINITE, finite, report
+from rai_sim.engine.history import stopped_at
 from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.sampling import bits_set, lanes
-from rai_sim.engine.stop import raised
 from rai_sim.engine.streams import State
 
 
@@ -163,7 +173,12 @@ def advance(run: Run, walls: Corridors, state: State) -> State:
             not fine
             or done >= limit
             or narrowest(walls, s, picks) <= 0.0
-            or raised(run.history.stop)
+            or stopped_at(
+                run.history,
+                clock[ROUND] + done - 1,
+                clock[PULLS] + done * picks,
+                clock[RANKED] + clock[COLD],
+            )
         ):
             break
     for j in range(picks):

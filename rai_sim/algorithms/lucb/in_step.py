@@ -49,10 +49,9 @@ from rai_sim.engine.certificates import (
     sure_rounds,
 )
 from rai_sim.engine.faults import NOT_FINITE, finite, report
-from rai_sim.engine.history import History, keep_state, next_asked, see_arm
+from rai_sim.engine.history import History, keep_state, next_asked, see_arm, stopped_at
 from rai_sim.engine.jit import implements, inlined, kernel
 from rai_sim.engine.ranking import Standings, repair
-from rai_sim.engine.stop import raised
 from rai_sim.engine.streams import State
 from rai_sim.engine.vectors import LANES
 from rai_sim.engine.words import WORTH_A_JUMP, advance, draw_words, first_suspect
@@ -165,7 +164,7 @@ def pull_all(run: Run, counts: NDArray[np.uint8], constraints: Constraints, stat
     )
     G = constrain(constraints, s.total, part.open_sizes, n)
     made = 0
-    while made < rounds and not raised(history.stop):
+    while made < rounds and not stopped_at(history, R + made - 1, pulls + made * n, n):
         W = schedules.threshold(schedule, np.float64(R + made)) / unit
         if G > W and made > 0:
             break

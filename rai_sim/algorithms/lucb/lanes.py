@@ -39,12 +39,11 @@ from rai_sim.algorithms.lucb.arm_vectors import (
 from rai_sim.algorithms.lucb.rule import Ranking
 from rai_sim.algorithms.lucb.run import MOST, PULLS, RANKED, ROUND, SAME, Run
 from rai_sim.engine import law as laws
-from rai_sim.engine.history import keep_state, next_asked, see_arm
+from rai_sim.engine.history import keep_state, next_asked, see_arm, stopped_at
 from rai_sim.engine.jit import for_words, inlined, kernel
 from rai_sim.engine.partition import Partition
 from rai_sim.engine.ranking import ranks_before
 from rai_sim.engine.sampling import bits_set
-from rai_sim.engine.stop import raised
 from rai_sim.engine.streams import State
 from rai_sim.engine.vectors import address_of, first_lane
 
@@ -251,7 +250,7 @@ def advance(run: Run, lanes: Lanes, same_limit: int, state: State) -> State:
         room = min(room, np.float64(laws.pulls_available(law)) - lanes.values[first + x])
     _cut(lanes, clusters, mean, at_mean)
     picks, same, stop = _0, 0, R + int(room)
-    while stop > R and not raised(history.stop):
+    while stop > R and not stopped_at(history, R, pulls, n):
         if next_asked(history) <= R + 1:
             for x in range(n):
                 see_arm(

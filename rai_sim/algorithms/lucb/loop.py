@@ -61,12 +61,12 @@ from rai_sim.engine import law as laws
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.certificates import Constraints, new_constraints
 from rai_sim.engine.faults import NONE, NOT_FINITE, STOPPED, TOO_MANY_PULLS, finite, report
-from rai_sim.engine.history import keep_state, next_asked, traced
+from rai_sim.engine.history import keep_state, next_asked, stopped_at, traced
 from rai_sim.engine.jit import driver, inlined, kernel
 from rai_sim.engine.partition import new_partition, open_partition, record_outcome
 from rai_sim.engine.ranking import merge_sort
 from rai_sim.engine.references import by_reference
-from rai_sim.engine.stop import raised
+from rai_sim.engine.stop import say_begun
 from rai_sim.engine.streams import State, replication_stream, shuffle
 from rai_sim.engine.strides import allowed, holds
 
@@ -120,6 +120,7 @@ def run_block(given: Run, room: Scratch, first: int, block: Block) -> None:
     run, scratch = by_reference(given), by_reference(room)
     clock, fault = run.clock, run.fault
     for b in range(block.pulls.size):
+        say_begun(run.history.position, first + b, run.ranking.order.size)
         state = replication_stream(run.setting.key, first + b, run.ranking.generators)
         finished = _run_one(run, scratch, block.rounds_by_stride, state)
         if fault[0] == STOPPED:
@@ -192,7 +193,9 @@ def _start(run: Run, state: State) -> tuple[bool, State]:
 @inlined
 def _goes_on(run: Run) -> bool:
     """Whether nothing went wrong and nobody asks to stop."""
-    if run.fault[0] == NONE and raised(run.history.stop):
+    clock = run.clock
+    active = clock[RANKED] + clock[COLD]
+    if run.fault[0] == NONE and stopped_at(run.history, clock[ROUND], clock[PULLS], active):
         report(run.fault, STOPPED, 0, 0)
     return run.fault[0] == NONE
 

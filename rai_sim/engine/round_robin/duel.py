@@ -31,11 +31,10 @@ from rai_sim.engine.certificates import (
     pair_budget,
     sure_rounds,
 )
-from rai_sim.engine.history import History, keep_state, next_asked, see_arm
+from rai_sim.engine.history import History, keep_state, next_asked, see_arm, stopped_at
 from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.round_robin.run import JUMPS, PULLS, ROUND, Run
 from rai_sim.engine.sampling import bits_set, lanes
-from rai_sim.engine.stop import raised
 from rai_sim.engine.streams import State
 from rai_sim.engine.vectors import LANES, LONGEST_RISE, first_lane, walk_above
 from rai_sim.engine.words import WORTH_A_JUMP
@@ -96,7 +95,7 @@ def duel(run: Run, last: int, state: State) -> tuple[int, State]:
     per_budget = 1.0 / budget
     anchor, chord = Anchor(0.0, 0.0, 0.0), Chord(R, R, 0.0, 0.0)
     due = next_asked(history)
-    while last > R and not raised(history.stop):
+    while last > R and not stopped_at(history, R, pair.others + 2 * R, 2):
         if due <= R:
             due = _see(history, pair, sums, R)
         gap = sums[0] - sums[1]

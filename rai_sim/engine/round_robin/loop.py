@@ -39,7 +39,7 @@ from rai_sim.engine.faults import (
     finite,
     report,
 )
-from rai_sim.engine.history import keep_state, next_asked, see_arm, traced
+from rai_sim.engine.history import keep_state, next_asked, see_arm, stopped_at, traced
 from rai_sim.engine.jit import driver, inlined, kernel
 from rai_sim.engine.partition import (
     merge_all,
@@ -84,7 +84,7 @@ from rai_sim.engine.round_robin.run import (
     start_clock,
     width,
 )
-from rai_sim.engine.stop import raised
+from rai_sim.engine.stop import say_begun
 from rai_sim.engine.streams import State, replication_stream, shuffle
 from rai_sim.engine.strides import CROWD, LAST_TWO, SUMS, WORDS, allowed
 from rai_sim.engine.vectors import LANES
@@ -113,6 +113,7 @@ def _run_block(given: Run, first: int, block: Block) -> None:
     clock[QUIET] = quiet_start(law, run.race.schedule) if setting.sizes.size > 1 else 0
     run.terms[LEAST_BUDGET] = pair_budget(law, 2, setting.skip_error, 1)
     for b in range(block.pulls.size):
+        say_begun(run.history.position, first + b, setting.cluster_of.size)
         state = replication_stream(setting.key, first + b, run.generators)
         finished = _run_one(run, block.rounds_by_stride, state)
         if fault[0] == STOPPED:
@@ -145,7 +146,7 @@ def _run_one(run: Run, made: NDArray[np.int64], state: State) -> bool:
     state = _start(run, state)
     stride, rounds = _first_stride(run)
     while True:
-        if raised(run.history.stop):
+        if stopped_at(run.history, clock[ROUND], clock[PULLS], clock[ACTIVE]):
             report(run.fault, STOPPED, 0, 0)
             return False
         last = last_round(run)
