@@ -20,6 +20,7 @@ from rai_sim.cli.options import (
 from rai_sim.cli.problem import build_problem, takes_problem
 from rai_sim.cli.tables import fitted_table, json_text
 from rai_sim.cli.text import show
+from rai_sim.simulation.progress import Bar
 from rai_sim.support.errors import BadInput
 from rai_sim.support.files import write_atomically
 from rai_sim.support.wording import json_safe
@@ -69,7 +70,9 @@ def trace(
         "max_pulls": max_pulls,
         "skip_error": skip_error,
     }
-    found = tracing.trace(problem, chosen, **numbers)
+    with Bar(1, None, chosen.label, brief=True) as bar:
+        found = tracing.trace(problem, chosen, **numbers)
+        bar.update(1)
     if plot is not None and kind is not None:
         write_trace(found, plot, kind)
     rerun = again("trace", **problem_options, algorithm=algorithm, **numbers)

@@ -1,22 +1,29 @@
-"""Where progress is shown: a bar on a terminal or in a notebook, else lines, which suit a log; and
-what is being compiled."""
+"""Where progress is shown: a bar on a terminal or in a notebook, else lines, which suit a log; how
+far a replication is that takes long; and what is being compiled."""
 
 from __future__ import annotations
 
 import math
+import shutil
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from rai_sim.simulation.compilation import watched
+from rai_sim.simulation.experiment import Experiment
+from rai_sim.simulation.underway import Lookout
+from rai_sim.support.wording import shortened
 
 #: Seconds between two lines of a log.
 LINE_SECONDS = 30.0
 #: Seconds after which the first line comes if lines were asked for, and between two drawings of a
 #: bar.
 _FIRST_LINE, _REDRAWN = 1.0, 0.1
+#: Seconds between two looks at what is running, which may be one long replication.
+_LOOK_SECONDS = 1.0
 
 
 class _Told:
@@ -69,7 +76,9 @@ class Bar:
     """A tqdm bar, lines, or nothing.
 
     Lines come after 1, 2, 4, ... s and then every LINE_SECONDS; unasked for, on the command line,
-    after LINE_SECONDS.
+    after LINE_SECONDS. While a replication takes long, they and what is drawn every second tell
+    how far it is: of worker threads the one that has been at it longest. Worker processes tell of
+    whole replications only.
 
     Parameters
     ----------
@@ -81,13 +90,28 @@ class Bar:
         What is run.
     layout : str, optional
         How tqdm is to write what follows percentage and bar.
+    name_of : callable, optional
+        Whose replications are told of: as in `rai_sim.simulation.underway.Lookout`; all that this
+        process runs if None.
+    brief : bool, default False
+        Draw nothing in the first second, and leave nothing behind.
     """
 
     def __init__(
-        self, total: int, progress: bool | None, name: str = "", layout: str | None = None
+        self,
+        total: int,
+        progress: bool | None,
+        name: str = "",
+        layout: str | None = None,
+        name_of: Callable[[Experiment], str | None] | None = None,
+        brief: bool = False,
     ) -> None:
         """Show that nothing is done yet."""
         self._tqdm: Any = None
+        self._below: Any = None
+        self._words = ""
+        self._lookout = Lookout(name_of or _nameless)
+        self._lock, self._ended = threading.RLock(), threading.Event()
         self._open = ExitStack()
         if progress is False or (progress is None and not _Told.by_command_line and not _draws()):
             return
@@ -110,6 +134,7 @@ class Bar:
             layout = (
                 layout
                 or "{n_fmt}/{total_fmt} replications in {elapsed}, {rate_fmt}, {remaining} left"
+                "{postfix}"
             )
             options |= {
                 "bar_format": "{desc}{percentage:.0f} %, " + layout,
@@ -118,10 +143,14 @@ class Bar:
             }
         elif layout is not None:
             options["bar_format"] = "{percentage:3.0f}%|{bar}| " + layout
+        if brief and not self._lines:
+            options |= {"leave": False, "delay": _FIRST_LINE}
+        self._brief = brief
         self._tqdm = tqdm(**options)
         if not _Told.by_command_line:
             self._open.enter_context(watched(_say_compiling))
         self._open.enter_context(watched(self._after_compiling))
+        self._start_looking()
 
     @property
     def shown(self) -> bool:
@@ -137,14 +166,15 @@ class Bar:
         """Count replications that were done."""
         if self._tqdm is None:
             return
-        if not self._tqdm.n:
-            self._start_after(count)
-        elif not self._lines:
-            self._tqdm.update(count)
-        else:
-            self._tqdm.n += count
-        if self._lines and self.due:
-            self._line()
+        with self._lock:
+            if not self._tqdm.n:
+                self._start_after(count)
+            elif not self._lines:
+                self._tqdm.update(count)
+            else:
+                self._tqdm.n += count
+            if self._lines and self.due:
+                self._line()
 
     def _start_after(self, count: int) -> None:
         """Let rate and time left be those of what follows: the first replication loads the kernel,
@@ -152,23 +182,71 @@ class Bar:
         bar = self._tqdm
         bar.n = bar.initial = bar.last_print_n = count
         bar.start_t = bar.last_print_t = time.time()
-        if not self._lines:
+        if not self._lines and not self._brief:
             bar.refresh()
 
     def put(self, done: int, total: int, words: str) -> None:
         """Show replications done and in all, and words after them."""
         if self._tqdm is None:
             return
-        self._tqdm.total, self._tqdm.n = total, done
+        with self._lock:
+            self._tqdm.total, self._tqdm.n = total, done
+            self._words = words
+            if not self._lines:
+                self._next = time.monotonic() + _REDRAWN
+                self._refresh()
+            elif self.due:
+                self._line()
+
+    def _start_looking(self) -> None:
+        """Have a thread look at what is running: the main one may be in a kernel."""
+        self._looker = threading.Thread(target=self._look, name="rai_sim progress", daemon=True)
+        try:
+            self._looker.start()
+        except BaseException:  # Ctrl-C among others; nobody would end it
+            self._ended.set()
+            raise
+
+    def _look(self) -> None:
+        while not self._ended.wait(_LOOK_SECONDS):
+            self.look()
+
+    def look(self) -> None:
+        """Show how far a replication is that takes long, if there is one and it is time to."""
+        with self._lock:
+            if self._tqdm is None or self._ended.is_set():
+                return
+            words = self._lookout.words(time.monotonic())
+            if self._lines:
+                if words and self.due:
+                    self._line()
+            elif words or self._below is not None:
+                self._refresh()
+
+    def _refresh(self) -> None:
+        """Draw or write what is known: how far a long replication is comes last, and on a terminal,
+        whose lines are short, in a line of its own."""
+        inside = self._lookout.words(time.monotonic())
+        if self._lines or _in_notebook():
+            words = ", ".join(filter(None, [self._words, inside]))
+        else:
+            words = self._words
+            self._tqdm.delay = 0.0  # to tqdm a bar that waits is not there, nor to be cleared
+            self._draw_below(inside)
         self._tqdm.set_postfix_str(words, refresh=False)
-        if not self._lines:
-            self._next = time.monotonic() + _REDRAWN
-            self._tqdm.refresh()
-        elif self.due:
-            self._line()
+        self._tqdm.refresh()
+
+    def _draw_below(self, words: str) -> None:
+        if words and self._below is None:
+            from tqdm.auto import tqdm
+
+            self._below = tqdm(total=0, bar_format="{desc}", leave=False)
+        if self._below is not None:
+            columns = shutil.get_terminal_size().columns
+            self._below.set_description_str(shortened(words, max(columns - 1, 10)))
 
     def _line(self) -> None:
-        self._tqdm.refresh()
+        self._refresh()
         self._always = True
         self._next = time.monotonic() + self._gap
         self._gap = min(2.0 * self._gap, LINE_SECONDS)
@@ -181,10 +259,16 @@ class Bar:
     def close(self) -> None:
         """Leave the last line standing."""
         self._open.close()
-        if self._tqdm is not None:
-            if self._lines and self._always:
-                self._tqdm.refresh()
-            self._tqdm.close()
+        self._ended.set()
+        if self._tqdm is None:
+            return
+        self._looker.join()
+        if self._below is not None:
+            self._below.close()
+            self._below = None
+        if self._lines and self._always:
+            self._refresh()
+        self._tqdm.close()
 
     def __enter__(self) -> Bar:
         """Return itself."""
@@ -193,6 +277,10 @@ class Bar:
     def __exit__(self, *_: object) -> None:
         """Close it."""
         self.close()
+
+
+def _nameless(_: Experiment) -> str:
+    return ""
 
 
 def _draws() -> bool:

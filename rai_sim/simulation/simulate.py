@@ -89,8 +89,10 @@ def simulate(
         "ray") is configured; kernels release the GIL.
     progress : bool or None, default False
         Show a progress bar on the error stream, and what kernels are being compiled; where that is
-        no terminal and no notebook, a line every 30 s. None shows them on a terminal or in a
-        notebook only.
+        no terminal and no notebook, a line every 30 s. While a replication takes more than a
+        second, its round, pulls and active arms are shown, too, every second, or with each line;
+        of several worker threads those of the replication that has taken longest, of worker
+        processes none. None shows progress on a terminal or in a notebook only.
     skip_error : float, default 1e-12
         Bound, a replication, on the total-variation distance between the law of (pulls, rounds,
         outputs) that is simulated and the law of pull-by-pull simulation. 0 skips only what is
@@ -138,7 +140,7 @@ def simulate(
     size = None if block_size is None else check_count("block_size", block_size, 1)
     run = _Run(experiment, first, count, size, check_workers(n_jobs))
     check_progress(progress)
-    with Bar(count, progress, experiment.algorithm.label) as bar:
+    with Bar(count, progress, experiment.algorithm.label, name_of=run.name_of) as bar:
         try:
             with closing(
                 run.blocks()
@@ -210,6 +212,10 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.out = block_for(self.experiment, self.count)
+
+    def name_of(self, experiment: Experiment) -> str | None:
+        """Return no name for this run's experiment, None for others."""
+        return "" if experiment is self.experiment else None
 
     def blocks(self) -> Generator[int]:
         """Run everything; yield each finished block's number of replications."""

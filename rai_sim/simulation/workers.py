@@ -19,6 +19,7 @@ from rai_sim.engine.streams import stream_key
 from rai_sim.simulation.compilation import about_to_run
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.signals import running, watched
+from rai_sim.simulation.underway import underway
 
 Job = TypeVar("Job")
 Outcome = TypeVar("Outcome")
@@ -41,7 +42,7 @@ def run_into(experiment: Experiment, first: int, block: Block) -> None:
         If SIGINT or SIGTERM came and its handler raised nothing here; some rows are finished.
     """
     about_to_run(experiment)
-    with running(block.history.stop):
+    with running(block.history.stop), underway(experiment, block.history.position):
         experiment.algorithm.run_block(
             kernel_law(experiment.problem.arms), _setting(experiment), first, block
         )

@@ -323,7 +323,8 @@ class Study:
         n_jobs : int or None, default 1
             Workers, as in `rai_sim.simulation.simulate`.
         progress : bool or None, default False
-            Show a bar over the grid; None shows it on a terminal or in a notebook only.
+            Show a bar over the grid, and how far a replication is that takes long, as in
+            `rai_sim.simulation.simulate`; None shows it on a terminal or in a notebook only.
 
         Returns
         -------

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
+from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.progress import Bar
 
 
@@ -19,12 +21,22 @@ class Progress:
         Whether to show it; None shows it on a terminal or in a notebook only.
     workers : int
         Over how many the time left is spread.
+    name_of : callable
+        Returns the name of an experiment, None if it is none of the study's.
     """
 
-    def __init__(self, tasks: int, show: bool | None, workers: int) -> None:
+    def __init__(
+        self,
+        tasks: int,
+        show: bool | None,
+        workers: int,
+        name_of: Callable[[Experiment], str | None],
+    ) -> None:
         """Open the bar."""
         self._tasks, self._workers = tasks, workers
-        self._bar = Bar(0, show, layout="{n_fmt}/{total_fmt} replications{postfix}")
+        self._bar = Bar(
+            0, show, layout="{n_fmt}/{total_fmt} replications{postfix}", name_of=name_of
+        )
 
     @property
     def shown(self) -> bool:

@@ -83,7 +83,10 @@ class StudyRun:
         self._record = Record(data.store, study, n_jobs, self.workers)
         self.data.add_tasks(study.tasks, self._record.about)
         self._state = State(study, {task.key: data.ledger[task.key] for task in study.tasks})
-        self._progress = Progress(len(study.tasks), progress, self.workers)
+        labels = {id(task.experiment): task.label for task in study.tasks}
+        self._progress = Progress(
+            len(study.tasks), progress, self.workers, lambda experiment: labels.get(id(experiment))
+        )
 
     def run(self) -> None:
         """Run everything that is missing, or what can be before Ctrl-C; `interrupts.asked`

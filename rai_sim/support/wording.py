@@ -87,6 +87,20 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if whole else f"{value:,.1f}"
 
 
+def rough(n: int) -> str:
+    """Return a count, from a million on with three digits.
+
+    Examples
+    --------
+    >>> rough(123456), rough(3_123_456), rough(9_999_999)
+    ('123,456', '3.12e6', '1.00e7')
+    """
+    if n < 1_000_000:
+        return f"{n:,}"
+    digits, _, exponent = f"{n:.2e}".partition("e+")
+    return f"{digits}e{int(exponent)}"
+
+
 def percent(share: float | None) -> str:
     """Return a share in percent with three significant digits; None and NaN are n/a.
 
