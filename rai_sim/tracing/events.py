@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
-from itertools import groupby
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rai_sim.engine.blocks import Block
 from rai_sim.engine.history import states_kept
@@ -17,7 +17,7 @@ from rai_sim.simulation.result import Result
 from rai_sim.support.columns import Catalogue, Column
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Event:
     """An arm that was settled, or two clusters that were merged.
 
@@ -179,15 +179,11 @@ class _Reader:
     def events(self) -> list[Event]:
         """Return the events, in order."""
         merging = bool(getattr(self.algorithm, "merging", False))
-        by_round = {
-            r: list(arms)
-            for r, arms in groupby(
-                self._settled_in_order(), key=lambda arm: int(self.settled[0, arm])
-            )
-        }
+        by_round = self._settled_by_round()
         if merging and self.result.rounds[0] > 0:
-            by_round.setdefault(1, [])  # clusters of which nothing is asked merge at once
-        clusters, events = _Clusters(self.problem), []
+            # clusters of which nothing is asked merge at once
+            by_round.setdefault(1, np.empty(0, np.int64))
+        clusters, events = _Clusters(self.problem), list[Event]()
         for r in sorted(by_round):
             here = self._events_of_round(r, by_round[r], clusters, merging)
             over = not clusters.missing_in_all  # then merges change nothing any more
@@ -195,14 +191,12 @@ class _Reader:
         return events
 
     def _events_of_round(
-        self, round_: int, settled: list[int], clusters: _Clusters, merging: bool
+        self, round_: int, settled: NDArray[np.int64], clusters: _Clusters, merging: bool
     ) -> list[Event]:
         """Return a round's events, cluster after cluster: its settled arms, then its merge with the
         one before."""
-        events, pulls = [], self._pulls_of(round_, settled)
-        arms_of: dict[int, list[int]] = {}
-        for arm in settled:
-            arms_of.setdefault(_cluster(self.settled[1, arm]), []).append(arm)
+        events, pulls = list[Event](), self._pulls_of(round_, settled)
+        arms_of = self._settlements(round_, settled)
         # Only clusters that changed can be merged with a neighbour; in round 1 any can.
         to_do = (
             list(range(len(clusters.sizes)))
@@ -211,9 +205,10 @@ class _Reader:
         )
         while to_do:
             i = heappop(to_do)
-            for arm in arms_of.pop(i, ()):
-                events.append(self._settlement(arm, clusters.first[i], i + 1))
-                clusters.settle(i, events[-1].representative)
+            for one in arms_of.pop(i, ()):
+                first = clusters.first[i]
+                events.append(one if first == i + 1 else replace(one, first_cluster=first))
+                clusters.settle(i, one.representative)
             if merging and clusters.merge_with_previous(i):
                 if clusters.met:
                     events.append(Event("merged", round_, pulls, clusters.first[i], i + 1))
@@ -221,35 +216,48 @@ class _Reader:
                     heappush(to_do, i + 1)
         return events
 
-    def _settled_in_order(self) -> list[int]:
-        """Return the settled arms by round, those of one round in the order in which they were
-        named, then by index."""
-        named = self.result.representatives[0].tolist()
-        place = {arm: i for i, arm in enumerate(named)}
-        arms = np.flatnonzero(self.settled[0]).tolist()
-        return sorted(arms, key=lambda arm: (int(self.settled[0, arm]), place.get(arm, len(named))))
+    def _settled_by_round(self) -> dict[int, NDArray[np.int64]]:
+        """Return the arms that were settled in each round that settled any, in the order in which
+        they were named, then by index."""
+        settled_in, named = self.settled[0], self.result.representatives[0]
+        named = named[named >= 0]
+        place = np.full(len(settled_in), len(named))
+        place[named] = np.arange(len(named))
+        arms = np.flatnonzero(settled_in)
+        arms = arms[np.lexsort((place[arms], settled_in[arms]))]
+        rounds, starts = np.unique(settled_in[arms], return_index=True)
+        return dict(zip(rounds.tolist(), np.split(arms, starts[1:]), strict=bool(len(arms))))
 
-    def _settlement(self, arm: int, first: int, cluster: int) -> Event:
-        round_, home = self.settled[:, arm].tolist()
+    def _settlements(self, round_: int, arms: NDArray[np.int64]) -> dict[int, list[Event]]:
+        """Return the events of arms that were settled in a round, by cluster, counted from 0; as if
+        clusters had not been merged."""
+        found: dict[int, list[Event]] = {}
+        if not len(arms):
+            return found
         origin, unit = self.problem.arms.law_units()
-        taken, pulls = self.history.pulls[-1, :, arm].tolist()
-        mean, radius = (
-            origin + unit * float(self.history.means[-1, arm]),
-            self._radius(round_, taken),
+        taken, pulls = self.history.pulls[-1][:, arms]
+        radii = self.algorithm.radius(
+            np.full(len(arms), round_), taken, self.problem.n_arms, self.result.delta
         )
-        return Event("settled", round_, pulls, first, cluster, arm, mean, radius, taken, home >= 0)
-
-    def _radius(self, round_: int, taken: int) -> float:
-        return float(
-            self.algorithm.radius(
-                np.array(round_), np.array(taken), self.problem.n_arms, self.result.delta
+        for arm, home, own, all_, mean, radius in zip(
+            arms.tolist(),
+            self.settled[1, arms].tolist(),
+            taken.tolist(),
+            pulls.tolist(),
+            (origin + unit * self.history.means[-1, arms]).tolist(),
+            radii.tolist(),
+            strict=True,
+        ):
+            i = _cluster(home)
+            found.setdefault(i, []).append(
+                Event("settled", round_, all_, i + 1, i + 1, arm, mean, radius, own, home >= 0)
             )
-        )
+        return found
 
-    def _pulls_of(self, round_: int, settled: list[int]) -> int:
+    def _pulls_of(self, round_: int, settled: NDArray[np.int64]) -> int:
         """Return the pulls by a round with an event; where round 1 was skipped, every arm had one
         pull."""
-        if settled:
+        if len(settled):
             return int(self.history.pulls[-1, 1, settled[0]])
         seen = states_kept(self.history) > 0 and self.history.rounds[0] == round_
         return int(self.history.pulls[0, 1].max()) if seen else self.problem.n_arms

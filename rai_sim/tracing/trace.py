@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
 
-#: Rounds whose states are kept unless rounds are chosen; fewer, but at least _FEWEST, where they
-#: would take much memory.
-_ROUNDS, _FEWEST, _MOST_NUMBERS = 200, 20, 4_000_000
+#: Rounds whose states are kept unless rounds are chosen; fewer, but at least _FEWEST (the first, the
+#: last and one between them), where they would take much memory: of a million arms four.
+_ROUNDS, _FEWEST, _MOST_NUMBERS = 200, 3, 4_000_000
 #: A notebook shows so many events.
 _MOST_SHOWN = 200
 
@@ -267,9 +267,9 @@ def trace(
     replication : int, default 0
         Index of the replication.
     rounds : sequence of int, optional
-        Rounds whose states are wanted, each at least 1; some 200 evenly spaced in their logarithm
-        when None. A round that was jumped over is stood for by the next one at which the kernel
-        stopped.
+        Rounds whose states are wanted, each at least 1; when None some 200, evenly spaced in their
+        logarithm, fewer of more than 20,000 arms (four of a million). A round that was jumped
+        over is stood for by the next one at which the kernel stopped.
 
     Returns
     -------

@@ -170,7 +170,11 @@ def _nobody_leaves(crowd: NoCrowd, standings: Standings, part: Partition, n: int
 
 @for_type(Crowd, _nobody_leaves)
 def leave(crowd: Crowd, standings: Standings, part: Partition, n: int) -> None:
-    """Rank the n active arms again; all rounds of their words are over."""
+    """Rank the n active arms again; all rounds of their words are over.
+
+    Their labels become 0..n-1, in the order that they were in: counts are kept by label, and those
+    of a few arms of a million would be spread over 64 MB.
+    """
     order, total, arm_of = standings.order, standings.total, standings.arm_of
     by_arm, settled = crowd.values, part.settled
     place, left = 0, n
@@ -183,7 +187,8 @@ def leave(crowd: Crowd, standings: Standings, part: Partition, n: int) -> None:
     for label in range(arm_of.size):
         arm = arm_of[label]
         if settled[0, arm] == 0:
-            order[x], total[x] = label, by_arm[arm]
+            arm_of[x], arm_of[label] = arm, arm_of[x]
+            order[x], total[x] = x, by_arm[arm]
             x += 1
     merge_sort(order, total, n, standings.spare_order, standings.spare_total)
     crowd.cells[INSIDE] = 0

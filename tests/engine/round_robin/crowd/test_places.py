@@ -70,7 +70,8 @@ def test_who_may_become_a_crowd(N: int, m: int, kind: type) -> None:
 def test_into_the_crowd_and_back() -> None:
     """100 rankings, some arms settled before and some inside: places are by the caller's index,
     sums are those of the arms, the last word's rewards are added, and the ranking is by sum and
-    label."""
+    label; labels of those that are left are the first ones, in their order, and of all arms still
+    a permutation."""
     rng = np.random.default_rng(3)
     for N in rng.integers(2, 40, 100).tolist():
         crowd, standings = allocate_crowd(N), new_standings(N)
@@ -103,6 +104,9 @@ def test_into_the_crowd_and_back() -> None:
         }
         leave(crowd, standings, part, len(after))
         ranked = sorted(after, key=lambda arm: (-after[arm], labels[arm]))
-        assert standings.order[: len(after)].tolist() == [labels[arm] for arm in ranked]
+        labelled = sorted(after, key=lambda arm: labels[arm])
+        assert standings.arm_of[: len(after)].tolist() == labelled
+        assert sorted(standings.arm_of.tolist()) == list(range(N))
+        assert standings.arm_of[standings.order[: len(after)]].tolist() == ranked
         assert standings.total[: len(after)].tolist() == [after[arm] for arm in ranked]
         assert crowd.cells[INSIDE] == 0
