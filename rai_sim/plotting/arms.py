@@ -13,13 +13,15 @@ from rai_sim.simulation.statistics import student_quantile
 from rai_sim.support.checks import check_count
 from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.wording import count
-from rai_sim.tracing.trace import arm_pulls
+from rai_sim.tracing.trace import pulls_of_arms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.transforms import Transform
 
 _CURVES = 6
+#: At most so many arms are drawn.
+_MOST_ARMS = 1000
 #: Points by which the marks of one arm stand apart.
 _MARK = 4.0
 
@@ -29,7 +31,8 @@ def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int 
 
     Results hold no pulls by arm, so the first finished replications of each experiment are run
     again (`rai_sim.arm_pulls`). Of fewer than 30 no intervals are drawn, and the legend says so.
-    Marks of one arm stand side by side about its gap.
+    Marks of one arm stand side by side about its gap. Of more than 1,000 arms so many are drawn,
+    evenly spaced in the order of their gaps, least and greatest among them; the legend says so.
 
     Parameters
     ----------
@@ -82,13 +85,14 @@ def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int 
             "results keeps aggregates only, and not which replications finished; run the study "
             "with keep='replications'",
         )
-    gaps = problem.arm_gaps
+    drawn = _drawn(problem.arm_gaps)
+    gaps = problem.arm_gaps[drawn]
     with axes_or_new(ax) as axes:
         shown: list[NDArray[np.float64]] = []
         numbers: list[int] = []
         for place, ((_, label, look), result) in enumerate(zip(chosen, rows, strict=True)):
             assert result is not None
-            pulls = arm_pulls(result, number).astype(np.float64)
+            pulls = pulls_of_arms(result, number, drawn).astype(np.float64)
             n, mean = len(pulls), pulls.mean(axis=0)
             enough = n >= LEAST_FOR_INTERVAL
             error = (
@@ -127,6 +131,8 @@ def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int 
             )
         if min(numbers) < LEAST_FOR_INTERVAL:
             axes.plot([], [], linestyle="none", label=NO_INTERVAL)
+        if len(drawn) < problem.n_arms:
+            axes.plot([], [], linestyle="none", label=f"{len(drawn):,} of {problem.n_arms:,} arms")
         axes.axvline(
             problem.bottleneck_gap,
             color="0.35",
@@ -139,6 +145,14 @@ def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int 
         scale_axis(axes, "y", np.concatenate(shown), factor=4.0)
         axes.set(xlabel="arm gap", ylabel="mean pulls of the arm")
         return finish(axes, "Pulls of each arm")
+
+
+def _drawn(gaps: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the arms that are drawn: all, in their order, unless they are too many."""
+    if len(gaps) <= _MOST_ARMS:
+        return np.arange(len(gaps))
+    places = np.linspace(0, len(gaps) - 1, _MOST_ARMS).round().astype(np.int64)
+    return np.argsort(gaps, kind="stable")[places]
 
 
 def _aside(ax: Axes, points: float) -> Transform:

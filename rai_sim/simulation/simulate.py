@@ -24,7 +24,7 @@ from rai_sim.simulation.result import Experiment, Result
 from rai_sim.simulation.workers import block_for, effective_workers, run_into, share_memory, spread
 from rai_sim.support.checks import check_count, check_progress, check_seed, check_workers
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
-from rai_sim.support.values import real
+from rai_sim.support.values import real, short
 
 #: Replications that take longer than this, in seconds, are worth the hundredth of a second that
 #: starting workers takes.
@@ -178,13 +178,13 @@ def checked_experiment(
     if not isinstance(problem, Problem):
         raise ArgumentTypeError(
             "problem",
-            f"problem must be a Problem; got {problem!r}: build one with rai.Problem(arms, "
+            f"problem must be a Problem; got {short.repr(problem)}: build one with rai.Problem(arms, "
             "clusters, required)",
         )
     if not isinstance(algorithm, Algorithm):
         raise ArgumentTypeError(
             "algorithm",
-            f"algorithm must be an algorithm such as rai.Vanilla(); got {algorithm!r}",
+            f"algorithm must be an algorithm such as rai.Vanilla(); got {short.repr(algorithm)}",
             ": add parentheses" if isinstance(algorithm, type) else "",
         )
     return Experiment(

@@ -111,7 +111,7 @@ class Study:
             if not isinstance(task, Task):
                 raise ArgumentTypeError(
                     "tasks",
-                    f"tasks holds {task!r}; every entry must be a Task: Study.grid makes them",
+                    f"tasks holds {short.repr(task)}; every entry must be a Task: Study.grid makes them",
                 )
         seen: dict[str, Task] = {}
         for task in self.tasks:
@@ -143,7 +143,7 @@ class Study:
         if self.keep not in KEEPS:
             raise ArgumentValueError(
                 "keep",
-                f"keep is {self.keep!r}; choose one of {', '.join(map(repr, KEEPS))}",
+                f"keep is {short.repr(self.keep)}; choose one of {', '.join(map(repr, KEEPS))}",
             )
 
     def __repr__(self) -> str:

@@ -51,7 +51,7 @@ class Task:
         if not isinstance(self.instance, str) or not self.instance:
             raise ArgumentTypeError(
                 "instance",
-                f"instance is {self.instance!r}; give it a name, a text",
+                f"instance is {short.repr(self.instance)}; give it a name, a text",
             )
         object.__setattr__(self, "instance", str.__str__(self.instance))  # no text of NumPy's
         try:

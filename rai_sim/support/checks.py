@@ -177,6 +177,6 @@ def check_progress(progress: bool | None) -> bool | None:
     if not (progress is None or isinstance(progress, bool)):
         raise ArgumentTypeError(
             "progress",
-            f"progress must be True, False or None; got {progress!r}",
+            f"progress must be True, False or None; got {short.repr(progress)}",
         )
     return progress

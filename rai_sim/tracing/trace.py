@@ -403,12 +403,27 @@ def arm_pulls(result: Result, replications: int = 100) -> NDArray[np.int64]:
     ((20, 10), True)
     """
     wanted = check_count("replications", replications, 1)
+    every = np.arange(result.problem.n_arms)
+    return pulls_of_arms(result, wanted, every)
+
+
+def pulls_of_arms(result: Result, wanted: int, arms: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the columns of `arm_pulls` that belong to some arms, without keeping the others.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> result = rai.simulate(rai.table_problem(), rai.LUCB(), replications=50, seed=0)
+    >>> bool((pulls_of_arms(result, 20, np.array([7, 2])) == rai.arm_pulls(result, 20)[:, [7, 2]]).all())
+    True
+    """
     indices = result.replication_index[result.finished][:wanted]
-    found = np.empty((len(indices), result.problem.n_arms), np.int64)
+    found = np.empty((len(indices), len(arms)), np.int64)
     for row, index in enumerate(indices.tolist()):
         block = _traced(result.experiment, index, np.empty(0, np.int64))
-        found[row] = block.history.pulls[-1, 0]
-        if found[row].sum() != block.pulls[0]:
+        pulls = block.history.pulls[-1, 0]
+        found[row] = pulls[arms]
+        if pulls.sum() != block.pulls[0]:
             raise ArgumentValueError(
                 "result",
                 f"algorithm {result.algorithm.label} keeps no pulls by arm: its kernel does not "

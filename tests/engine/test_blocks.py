@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rai_sim.engine.blocks import Block, copy_of, new_block, part_of
-from rai_sim.engine.history import new_history
+from rai_sim.engine.history import History, new_history
+from rai_sim.engine.stop import new_position
 from rai_sim.engine.strides import ROOM
 
 #: Fields with a row for each replication.
@@ -41,7 +42,8 @@ def test_a_block_has_a_row_for_each_replication() -> None:
 
 
 def test_a_part_is_written_into_its_block() -> None:
-    """Its own rows only; faults and counters are its own, so that parts can run side by side."""
+    """Its own rows only; faults, counters and position are its own, so that parts can run side by
+    side; the rest of the history is the block's."""
     block, untouched = filled(6), filled(6)
     part = part_of(block, 2, 5)
     for name in ROWS:
@@ -54,17 +56,22 @@ def test_a_part_is_written_into_its_block() -> None:
     part.fault[:], part.rounds_by_stride[:] = 9, 9
     assert np.array_equal(block.fault, untouched.fault)
     assert np.array_equal(block.rounds_by_stride, untouched.rounds_by_stride)
-    assert part.history is block.history
+    for name in History._fields:
+        shared = getattr(part.history, name) is getattr(block.history, name)
+        assert shared == (name != "position"), name
+    part.history.position[:] = 9
+    assert np.array_equal(block.history.position, new_position())
 
 
 def test_a_copy_keeps_nothing_else_alive() -> None:
     """The same numbers in memory of its own, also of a part; only a history is shared."""
     block = filled(6)
-    copy = copy_of(part_of(block, 1, 3))
+    part = part_of(block, 1, 3)
+    copy = copy_of(part)
     assert np.array_equal(copy.representatives, block.representatives[1:3])
     for name in Block._fields[:-1]:
         mine, theirs = getattr(copy, name), getattr(block, name)
         assert mine.base is None, name
         assert mine.dtype == theirs.dtype
         assert not np.shares_memory(mine, theirs)
-    assert copy.history is block.history
+    assert copy.history is part.history

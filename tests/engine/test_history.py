@@ -5,14 +5,17 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import pytest
 
 from rai_sim.engine import history as histories
 from rai_sim.engine.history import NEVER, History, new_history, no_history, states_kept
 from rai_sim.engine.jit import exposed
+from rai_sim.engine.stop import REPLICATION
 from rai_sim.support.limits import MOST_PULLS
 
 keep_state, see_arm = exposed(histories.keep_state), exposed(histories.see_arm)
 next_asked, traced = exposed(histories.next_asked), exposed(histories.traced)
+stopped_at = exposed(histories.stopped_at)
 
 
 def visit(history: History, R: int, active: list[int]) -> None:
@@ -56,6 +59,16 @@ def test_a_round_stands_for_all_that_were_jumped_over() -> None:
         visit(history, R, [0, 1])
     assert history.rounds[: states_kept(history)].tolist() == [1, 8]
     assert next_asked(history) == NEVER
+
+
+@pytest.mark.parametrize("stop", [0, 1])
+def test_who_looks_whether_to_stop_says_how_far_it_is(stop: int) -> None:
+    """Traced or not; the replication's index stays."""
+    for history in (no_history(), new_history(np.array([1, 3]), 2)):
+        history.stop[0] = stop
+        history.position[REPLICATION] = 7
+        assert stopped_at(history, 1 << 40, 1 << 50, 3) == bool(stop)
+        assert history.position.tolist() == [7, 1 << 40, 1 << 50, 3]
 
 
 def test_without_a_trace_nothing_is_asked_for() -> None:

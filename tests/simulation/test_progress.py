@@ -1,8 +1,12 @@
-"""Where progress is shown: a bar on a terminal, lines in a log, nothing where nobody asked."""
+"""Where progress is shown: a bar on a terminal, lines in a log, nothing where nobody asked; and what
+is told of a replication that takes long."""
 
 import io
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
@@ -10,8 +14,11 @@ from clock import Clock
 
 import rai_sim as rai
 import rai_sim.simulation.progress as shown
+from rai_sim.engine.stop import new_position
+from rai_sim.simulation import underway as sights
 from rai_sim.simulation.compilation import waited_for
 from rai_sim.simulation.experiment import Experiment
+from rai_sim.simulation.underway import underway
 
 EXPERIMENT = Experiment(rai.best_arm(rai.Bernoulli([0.9, 0.1])), rai.Vanilla(), 0.1, 0, 1e-12, None)
 
@@ -150,3 +157,125 @@ def test_the_command_line_tells_what_is_compiled_until_it_ends(
         assert said(True) == said(None) == said(False) == both
     assert said(True) == both
     assert said(None) == said(False) == []
+
+
+@contextmanager
+def long_one(bar: shown.Bar, seconds: Clock) -> Iterator[str]:
+    """Have a replication run for three seconds; yield what is told of it."""
+    position = new_position()
+    position[:] = 17, 3_123_456, 4_211_000_000, 2
+    with underway(EXPERIMENT, position):
+        bar.look()
+        seconds.now += 3.0
+        bar.look()
+        yield "replication 17: round 3.12e6, 4.21e9 pulls, 2 of 2 arms left"
+
+
+def test_a_log_tells_of_a_long_replication_in_its_lines(
+    monkeypatch: pytest.MonkeyPatch, seconds: Clock
+) -> None:
+    """Last in a line, when one is due; the last one is of what is done alone."""
+    log = Terminal(False)
+    monkeypatch.setattr(sys, "stderr", log)
+    with shown.Bar(3, True, "Vanilla") as bar:
+        with long_one(bar, seconds) as words:
+            # tqdm's own seconds
+            assert re.sub(r"in \d\d:\d\d", "in 00:00", log.getvalue()) == (
+                "rai-sim: Vanilla: 0 %, 0.00/3.00 replications in 00:00, ?replication/s, ? left, "
+                f"{words}\n"
+            )
+            bar.look()  # no other line is due
+        for _ in range(3):
+            seconds.now += 0.1
+            bar.update(1)
+    lines = log.getvalue().splitlines()
+    assert len(lines) == 2
+    assert lines[1].startswith("rai-sim: Vanilla: 100 %, 3.00/3.00 replications in ")
+    assert "round" not in lines[1]
+
+
+def test_a_terminal_has_a_line_for_a_long_replication(
+    monkeypatch: pytest.MonkeyPatch, seconds: Clock
+) -> None:
+    """Below the bar, within the terminal's width, and empty when it is over; words that were put
+    stay in the bar."""
+    monkeypatch.setenv("COLUMNS", "60")
+    terminal = Terminal(True)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with shown.Bar(3, True, layout="{n_fmt} of {total_fmt}{postfix}") as bar:
+        bar.put(1, 3, "1/9 tasks")
+        with long_one(bar, seconds) as words:
+            drawn = terminal.getvalue()
+            assert "\n" + chr(13) + words[:56] + "..." in drawn
+            assert words[:57] not in drawn
+            assert "1.00 of 3.00, 1/9 tasks" in drawn
+        bar.look()
+        after = terminal.getvalue()[len(drawn) :]
+        assert "replication 17" not in after
+        assert " " * 59 in after
+
+
+def test_a_brief_bar_shows_what_takes_long_alone(
+    monkeypatch: pytest.MonkeyPatch, seconds: Clock
+) -> None:
+    """Nothing of what is over in a second; else it is wiped off the terminal."""
+    terminal = Terminal(True)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with shown.Bar(1, None, "Vanilla", brief=True) as bar:
+        bar.look()
+        bar.update(1)
+    assert terminal.getvalue() == ""
+    with shown.Bar(1, None, "Vanilla", brief=True) as bar:
+        with long_one(bar, seconds) as words:
+            assert words in terminal.getvalue()
+            assert "Vanilla:   0%" in terminal.getvalue()
+        bar.update(1)
+    assert re.search(r"\r +\r$", terminal.getvalue())
+    log = Terminal(False)
+    monkeypatch.setattr(sys, "stderr", log)
+    with shown.Bar(1, None, brief=True) as bar, long_one(bar, seconds):
+        pass
+    assert log.getvalue() == ""
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_replication_that_takes_long_is_told_of_while_it_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], n_jobs: int
+) -> None:
+    """By kernels in the main thread or in workers: rounds and pulls grow from line to line; nobody
+    asked, nothing is written."""
+    for module, name in (
+        (shown, "_LOOK_SECONDS"),
+        (shown, "_FIRST_LINE"),
+        (shown, "LINE_SECONDS"),
+        (sights, "_LONG"),
+    ):
+        monkeypatch.setattr(module, name, 0.02)
+    problem = rai.full_ranking(rai.Bernoulli([0.5, 0.4999999999, 0.4999999998]))
+
+    def run(progress: bool | None) -> list[str]:
+        rai.simulate(
+            problem,
+            rai.Vanilla(),
+            replications=2,
+            seed=1,
+            skip_error=0.0,
+            max_pulls=5 * 10**13,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+        return capsys.readouterr().err.splitlines()
+
+    assert run(False) == run(None) == []
+    lines = run(True)
+    told = [
+        (int(match[1]), float(match[2].replace(",", "")), float(match[3].replace(",", "")))
+        for line in lines
+        if (match := re.search(r", replication (\d): round (\S+), (\S+) pulls, 3 of 3 arms", line))
+    ]
+    first = [one for one in told if one[0] == 0]
+    assert len(first) >= 3
+    assert all(a[1] < b[1] and a[2] < b[2] for a, b in pairwise(first))
+    assert all(abs(pulls / round_ - 3.0) < 0.2 for _, round_, pulls in told)
+    assert "100 %, 2.00/2.00 replications in " in lines[-1]
+    assert "round" not in lines[-1]
