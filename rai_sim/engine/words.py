@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from rai_sim.engine import law as laws
 from rai_sim.engine.certificates import Race
-from rai_sim.engine.jit import inlined
+from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.ranking import ranks_before, repair
 from rai_sim.engine.sampling import lanes
 from rai_sim.engine.streams import State
@@ -42,6 +42,11 @@ _VECTOR = np.uint64(LANES)
 _NONE = np.uint64(0)
 #: Longer rankings may need more than an insertion sort.
 _SHORT = 64
+#: Rows of counts that a word's rounds are worth looking at, an arm: to judge each of its rounds by
+#: itself costs about as much; and at most, for nobody looks in between whether to stop.
+_WORTH_LOOKING, _MOST_LOOKED_AT = 2000, 20_000_000
+#: From so many constraints on, so many of them tell beforehand about how many rows all need.
+_MANY_CONSTRAINTS, _TRIED = 128, 16
 
 
 def new_counts(N: int) -> NDArray[np.uint8]:
@@ -94,10 +99,30 @@ def _before(counts: NDArray[np.uint8], label: int, j: int) -> int:
     return int(counts[label, j - 1]) if j > 0 else 0
 
 
+@kernel
+def _rows_needed(race: Race, n: int, j: int, whole: float) -> float:
+    """Return about how many rows of counts `first_suspect` would look at, by some constraints."""
+    constraints, total = race.constraints, race.standings.total
+    number, rows = constraints.number[0], 0
+    for k in range(_TRIED):
+        high, low = constraints.high[k * number // _TRIED], constraints.low[k * number // _TRIED]
+        least = total[low] + whole - (LANES - j)
+        if total[high] <= least:
+            continue
+        x, y = high + 1, low - 1
+        while x < n and total[x] > least:
+            x += 1
+        while y >= 0 and total[y] - total[low] < LANES - j:
+            y -= 1
+        rows += x - high + low - y
+    return rows * (number / _TRIED)
+
+
 @inlined
 def first_suspect(race: Race, n: int, j: int, W: float, W_end: float) -> int:
     """Return how many of the word's rounds there are before the first, after the j-th, that may
-    hold an event; 64 if none may.
+    hold an event; 64 if none may. Where thousands of clusters share a range of sums it would take
+    too long to tell: then the very next may.
 
     W and W_end are the widths after j rounds and after all 64; their chord is a lower bound of W,
     which is concave.
@@ -112,6 +137,9 @@ def first_suspect(race: Race, n: int, j: int, W: float, W_end: float) -> int:
     slope = int((W_end - W) * 256.0 / (LANES - j))
     slope = min(slope, LONGEST_RISE)
     intercept = int((W - whole) * 256.0) - j * slope
+    looked_at, room = 0, min(_WORTH_LOOKING * n, _MOST_LOOKED_AT)
+    if constraints.number[0] >= _MANY_CONSTRAINTS and _rows_needed(race, n, j, whole) > room:
+        return j
     for i in range(constraints.number[0]):
         high, low = constraints.high[i], constraints.low[i]
         reference = total[low]
@@ -127,6 +155,7 @@ def first_suspect(race: Race, n: int, j: int, W: float, W_end: float) -> int:
             lead = total[x] - reference - whole
             if lead + (LANES - j) <= 0.0:
                 break
+            looked_at += 1
             raise_to(
                 most,
                 start + np.uint64(order[x]) * _VECTOR,
@@ -137,12 +166,15 @@ def first_suspect(race: Race, n: int, j: int, W: float, W_end: float) -> int:
             lead = total[y] - reference
             if lead >= LANES - j:
                 break
+            looked_at += 1
             lower_to(
                 least,
                 start + np.uint64(order[y]) * _VECTOR,
                 int(lead) - _before(counts, order[y], j),
             )
         suspects |= lanes_above(most, least, intercept, slope)
+        if looked_at > room:
+            return j
     if j > 0:
         suspects &= ~lanes(0, j)
     return first_lane(suspects)

@@ -96,6 +96,26 @@ def test_rounds_before_the_first_suspect_settle_nobody() -> None:
     assert sum(a + 1 > b for a, b in zip(said, true, strict=True) if b < 64) > 50
 
 
+@pytest.mark.parametrize(
+    ("N", "apart", "expected"), [(20_000, 0.001, 5), (20_000, 1.0, 64), (200, 0.001, 64)]
+)
+@pytest.mark.parametrize("tried_apart", [False, True])
+def test_what_would_take_too_long_is_not_looked_at(
+    N: int, apart: float, expected: int, tried_apart: bool
+) -> None:
+    """Arms to be ranked, five rounds of a word over, within a word of each other, in one or in
+    sixteen heaps: if they are many, the very next round may hold an event, whether the constraints
+    that are asked beforehand tell so or stand apart, in pairs; in truth none of the word does."""
+    falls = np.full(N, apart)
+    if tried_apart:
+        for k in range(16):
+            falls[max(k * N // 16 - 4, 0) : k * N // 16 + 5 : 2] = 100.0
+    race, G = ranked_race((1e6 - np.cumsum(falls)).tolist(), [1] * N)
+    race.counts[:N] = np.arange(1, 65) // 2  # equal words
+    W = G + 20.0
+    assert suspects(Walk(race, [1] * N, np.zeros((64, N), np.int64), 5, W, W + 1.0)) == expected
+
+
 def test_suspects_are_the_bounds_that_cross_the_chord() -> None:
     """Bit by bit: up to the rounding of the chord, a quarter of a reward at most and a step of the
     line."""
