@@ -44,7 +44,7 @@ _NONE = np.uint64(0)
 _SHORT = 64
 #: Rows of counts that a word's rounds are worth looking at, an arm: to judge each of its rounds by
 #: itself costs about as much; and at most, for nobody looks in between whether to stop.
-_WORTH_LOOKING, _MOST_LOOKED_AT = 2000, 20_000_000
+_WORTH_LOOKING, _MOST_LOOKED_AT = 2000, 4_000_000
 #: From so many constraints on, so many of them tell beforehand about how many rows all need.
 _MANY_CONSTRAINTS, _TRIED = 128, 16
 

@@ -24,3 +24,16 @@ def test_pulls_by_gap_are_the_means(runs: list[rai.Result]) -> None:
     assert np.asarray(points.get_xdata(), float) == pytest.approx(runs[0].problem.arm_gaps)
     assert "Vanilla (30 replications)" in legend_of(ax)
     assert "bar: 95 % interval of the mean" in legend_of(ax)
+
+
+def test_of_many_arms_a_thousand_are_drawn() -> None:
+    """Evenly spaced in the order of their gaps, ends included; the legend says so."""
+    problem = rai.top(rai.Bernoulli(np.linspace(0.95, 0.05, 2997)), 999)
+    result = rai.simulate(problem, rai.Butterscotch(), replications=3, seed=1)
+    ax = pulls_by_gap(result)
+    points, gaps = ax.containers[0][0], np.sort(problem.arm_gaps)
+    found = np.asarray(points.get_xdata(), float)
+    assert found.tolist() == gaps[np.linspace(0, 2996, 1000).round().astype(int)].tolist()
+    pulls = rai.arm_pulls(result).mean(axis=0)
+    assert set(np.asarray(points.get_ydata(), float)) <= set(pulls)
+    assert "1,000 of 2,997 arms" in legend_of(ax)

@@ -7,6 +7,8 @@ Run as a script, this file prints the reference hashes anew.
 import hashlib
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -461,6 +463,41 @@ def test_wrong_types_are_refused(argument: str, value: object, message: str) -> 
     """The message repeats argument and value."""
     with pytest.raises(TypeError, match=message):
         simulate(TWO, Vanilla(), **{argument: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("argument", ["problem", "algorithm", "delta", "seed", "progress"])
+def test_messages_about_a_million_numbers_are_short(argument: str) -> None:
+    """They are made in no time, too."""
+    began = time.process_time()
+    with pytest.raises(TypeError) as caught:
+        simulate(**{"problem": TWO, "algorithm": Vanilla()} | {argument: [0.5] * 1_000_000})
+    assert len(str(caught.value)) < 400
+    assert time.process_time() - began < 1.0
+
+
+@pytest.mark.slow
+def test_a_million_arms_take_less_than_two_hundred_bytes_each() -> None:
+    """At the peak, above what the package and its kernels take: arms, problem, three replications
+    and their result; more than the arms' means in any case."""
+    program = """
+import numpy, rai_sim as rai
+def peak():
+    with open("/proc/self/status") as file:
+        return 1024 * next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+def run(n, cap):
+    thirds = numpy.repeat([0.8, 0.5, 0.2], n)
+    problem = rai.Problem(rai.Bernoulli(thirds), (n, n, n), (n, 0, 0))
+    return rai.simulate(problem, rai.Vanilla(), replications=3, seed=1, max_pulls=cap)
+run(500, None)
+before = peak()
+assert run(333_333, None).finished.all()
+print((peak() - before) / 999_999)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=280
+    )
+    assert done.returncode == 0, done.stderr
+    assert 50.0 < float(done.stdout) < 200.0
 
 
 @pytest.mark.parametrize(

@@ -306,3 +306,31 @@ def test_html_of_a_trace_escapes_names() -> None:
     page = rai.trace(rai.best_arm(arms), rai.Vanilla(), 0.1)._repr_html_()
     assert "&lt;b&gt;Heat&lt;/b&gt; settled in cluster 1, representative" in page
     assert "<b>Heat" not in page
+
+
+def test_traces_of_many_arms_keep_few_states() -> None:
+    """Unasked, that is: ten of 64 rounds of 400,000 arms; as many as are asked for."""
+    problem = rai.top(rai.Bernoulli(np.repeat([0.8, 0.2], 200_000)), 200_000)
+    options: dict[str, Any] = {"seed": 1, "max_pulls": 64 * 400_000}
+    trace = rai.trace(problem, rai.Vanilla(), 0.01, **options)
+    assert trace.rounds.tolist() == [1, 2, 3, 4, 6, 10, 16, 25, 40, 64]
+    assert trace.means.shape == trace.arm_pulls.shape == (10, 400_000)
+    assert len(repr(trace)) < 200
+    assert len(trace._repr_html_()) < 2000
+    asked = rai.trace(problem, rai.Vanilla(), 0.01, rounds=[1, 2, 3, 5, 8, 13, 21], **options)
+    assert asked.rounds.tolist() == [1, 2, 3, 5, 8, 13, 21]
+
+
+def test_events_of_many_arms_are_those_of_their_states() -> None:
+    """10,000 arms, 2,000 settled in a round: each once, by round, representatives first; means,
+    radii and pulls are those of its last check."""
+    problem = rai.top(rai.Bernoulli(np.repeat([0.9, 0.5, 0.1], [3000, 4000, 3000])), 3000)
+    trace = rai.trace(problem, rai.Butterscotch(), 0.01, seed=3)
+    settled = [event for event in trace.events if event.arm is not None]
+    arms = [event.arm for event in settled]
+    assert len(set(arms)) == len(arms) > 6000
+    assert [event.round for event in trace.events] == sorted(event.round for event in trace.events)
+    assert sum(event.representative for event in settled) == 3000
+    assert [event.mean for event in settled] == trace.means[-1, arms].tolist()
+    assert [event.radius for event in settled] == trace.radii[-1, arms].tolist()
+    assert [event.arm_pulls for event in settled] == trace.arm_pulls[-1, arms].tolist()
