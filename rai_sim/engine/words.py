@@ -142,6 +142,7 @@ def first_suspect(race: Race, n: int, j: int, W: float, W_end: float) -> int:
         return j
     for i in range(constraints.number[0]):
         high, low = constraints.high[i], constraints.low[i]
+        last, first = high, low
         reference = total[low]
         lead = total[high] - reference - whole
         if lead + (LANES - j) <= 0.0:
@@ -155,7 +156,7 @@ def first_suspect(race: Race, n: int, j: int, W: float, W_end: float) -> int:
             lead = total[x] - reference - whole
             if lead + (LANES - j) <= 0.0:
                 break
-            looked_at += 1
+            last = x
             raise_to(
                 most,
                 start + np.uint64(order[x]) * _VECTOR,
@@ -166,13 +167,14 @@ def first_suspect(race: Race, n: int, j: int, W: float, W_end: float) -> int:
             lead = total[y] - reference
             if lead >= LANES - j:
                 break
-            looked_at += 1
+            first = y
             lower_to(
                 least,
                 start + np.uint64(order[y]) * _VECTOR,
                 int(lead) - _before(counts, order[y], j),
             )
         suspects |= lanes_above(most, least, intercept, slope)
+        looked_at += last - high + low - first
         if looked_at > room:
             return j
     if j > 0:
