@@ -202,9 +202,12 @@ def interleaved_processes(codes: Sequence[str], effort: Effort) -> list[float]:
     return interleaved(sides, Effort(effort.processes, 0.0, effort.processes))
 
 
-def in_fresh_process(code: str, variables: Mapping[str, str] | None = None) -> str:
+def in_fresh_process(
+    code: str, variables: Mapping[str, str] | None = None, patience: float | None = None
+) -> str:
     """Run the code in a new interpreter that finds this package, and return what it prints; some
-    variables of the environment may be set for it."""
+    variables of the environment may be set for it. `subprocess.TimeoutExpired` after `patience`
+    seconds."""
     environment = dict(os.environ) | dict(variables or {})
     # an installed package has its bytecode on disk
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -219,6 +222,7 @@ def in_fresh_process(code: str, variables: Mapping[str, str] | None = None) -> s
         capture_output=True,
         text=True,
         check=False,
+        timeout=patience,
     )
     if done.returncode != 0:
         raise RuntimeError(

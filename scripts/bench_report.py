@@ -7,6 +7,8 @@ python scripts/bench_report.py --rows 1,4,9     some rows; `scaling` names the t
 python scripts/bench_report.py --write          also rewrite the README between its markers
 python scripts/bench_report.py --strides        instead: what each stride buys, in time without it
                                                 over time with all
+python scripts/bench_report.py --sizes          instead: time and memory against the number of arms;
+                                                with --write, the README's copy of it, too
 """
 
 from __future__ import annotations
@@ -22,13 +24,13 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import rows, strides
+from benchmarks import rows, sizes, strides
 from benchmarks.rows import Effort, Point, Row, number_text, seconds_text
 from rai_sim.simulation.provenance import processor, usable_cores
 from rai_sim.support.files import write_atomically
 
 README = Path(__file__).resolve().parent.parent / "README.md"
-SCALING = "scaling"
+SCALING, SIZES = "scaling", "sizes"
 
 
 # --------------------------------------------------------------------------------------------------
@@ -141,6 +143,44 @@ def report_strides(effort: Effort) -> str:
     )
 
 
+def sizes_table(cells: Sequence[sizes.Cell]) -> str:
+    """Return the table of time and memory against the number of arms."""
+    head = ("algorithm", "arms", "pulls", "time", "a round", "memory", "pull by pull")
+    return markdown(
+        head,
+        [
+            (
+                cell.algorithm,
+                number_text(cell.n_arms),
+                number_text(cell.pulls) + ("" if cell.finished else ", capped"),
+                seconds_text(cell.seconds),
+                seconds_text(cell.round_seconds),
+                f"{number_text(cell.megabytes)} MB",
+                "-" if cell.rival_seconds is None else seconds_text(cell.rival_seconds),
+            )
+            for cell in cells
+        ],
+    )
+
+
+def report_sizes() -> str:
+    """Measure and return the table, and how it was measured."""
+    cells = []
+    for cell in sizes.measure():
+        cells.append(cell)
+        print(
+            f"{cell.algorithm}, {number_text(cell.n_arms)} arms: measured",
+            file=sys.stderr,
+            flush=True,
+        )
+    return (
+        f"{sizes_table(cells)}\n\n{machine()}. A replication each, in a process of its own; time a "
+        "round without what goes before the first; memory: the peak above that after imports. LUCB "
+        f"is capped at {number_text(sizes.CAP)} pulls after the first of every arm. "
+        f"Pull by pull: `-` if it takes more than {number_text(sizes.PATIENCE)} s."
+    )
+
+
 def machine() -> str:
     """Return processor model, cores and versions: what the numbers depend on, without the machine's
     name."""
@@ -238,7 +278,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--strides", action="store_true", help="measure what each stride buys, and nothing else"
     )
+    parser.add_argument(
+        "--sizes",
+        action="store_true",
+        help="measure time and memory against arms, and nothing else",
+    )
     options = parser.parse_args(arguments)
+    if options.sizes and (options.strides or options.rows is not None):
+        parser.error("--sizes: it prints a table of its own; leave --rows and --strides out")
     if options.strides and (options.write or options.rows is not None):
         parser.error("--strides: it prints tables of its own; leave --rows and --write out")
     if options.write and options.rows is not None:
@@ -246,11 +293,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         names = chosen(options.rows)
         if options.write:  # before minutes are spent
-            for name in ("benchmarks", SCALING):
+            for name in (SIZES,) if options.sizes else ("benchmarks", SCALING):
                 between_markers(README.read_bytes().decode(), name, "")
     except (OSError, ValueError) as error:
         parser.error(str(error))
 
+    if options.sizes:
+        table = report_sizes()
+        print(table)
+        if options.write:
+            rewrite(README, {SIZES: table})
+        return 0
     effort = rows.QUICK if options.quick else rows.FULL
     if options.strides:
         print(report_strides(effort))

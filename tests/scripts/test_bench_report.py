@@ -596,3 +596,95 @@ def test_a_gain_is_measured(script: ModuleType) -> None:
     assert found.seconds > 0.0
     assert len(found.without) == 3
     assert min(found.without) > 0.0
+
+
+# --------------------------------------------------------------------------------------------------
+# Time and memory against arms
+# --------------------------------------------------------------------------------------------------
+
+
+def a_cell(script: ModuleType, name: str, N: int, **changes: Any) -> Any:
+    """Return what a replication takes."""
+    arguments = {
+        "pulls": 2.5e3 * N,
+        "rounds": 3e3,
+        "seconds": 1e-3 * N,
+        "round_seconds": 2.5e-6,
+        "megabytes": 12.34,
+        "finished": True,
+        "rival_seconds": 0.25,
+    }
+    return script.sizes.Cell(algorithm=name, n_arms=N, **(arguments | changes))
+
+
+def test_sizes_table(script: ModuleType) -> None:
+    """Caps are told, and baselines that do not end in time left out."""
+    cells = [
+        a_cell(script, "Vanilla", 1_000),
+        a_cell(script, "LUCB", 10, finished=False, rival_seconds=None),
+    ]
+    assert script.sizes_table(cells).splitlines() == [
+        "| algorithm | arms  | pulls          | time  | a round | memory  | pull by pull |",
+        "|-----------|-------|----------------|-------|---------|---------|--------------|",
+        "| Vanilla   | 1,000 | 2.50e6         | 1 s   | 2.5 us  | 12.3 MB | 250 ms       |",
+        "| LUCB      | 10    | 25,000, capped | 10 ms | 2.5 us  | 12.3 MB | -            |",
+    ]
+
+
+def test_sizes_are_written_between_their_markers(
+    script: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    readme: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nothing else is measured or changed; without the markers, nothing is measured."""
+    measured_cells = [a_cell(script, name, 10) for name in script.sizes.ALGORITHMS]
+    monkeypatch.setattr(script.sizes, "measure", lambda: iter(measured_cells))
+    monkeypatch.setattr(script.rows, "ROWS", {})
+    with pytest.raises(SystemExit, match="2"):
+        script.main(["--sizes", "--write"])
+    assert "<!-- sizes:begin --> is there 0 times" in capsys.readouterr().err
+    readme.write_text(
+        f"{README}\n<!-- sizes:begin -->\nold\n<!-- sizes:end -->\n", encoding="utf-8"
+    )
+    assert script.main(["--sizes", "--write"]) == 0
+    written = readme.read_text(encoding="utf-8")
+    assert written.startswith(README)
+    assert "old\n<!-- sizes" not in written
+    for name in script.sizes.ALGORITHMS:
+        assert f"\n| {name} " in written
+    assert written.strip().endswith("<!-- sizes:end -->")
+
+
+@pytest.mark.parametrize("other", [["--strides"], ["--rows", "1"]])
+def test_sizes_are_reported_alone(
+    script: ModuleType, other: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each has tables of its own."""
+    with pytest.raises(SystemExit, match="2"):
+        script.main(["--sizes", *other])
+    assert "leave --rows and --strides out" in capsys.readouterr().err
+
+
+def test_a_size_is_measured(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vanilla on ten arms in processes of their own; baselines out of patience are given up, and
+    larger ones not tried."""
+    sizes = script.sizes
+    monkeypatch.setattr(sizes, "ALGORITHMS", {"Vanilla": sizes.ALGORITHMS["Vanilla"]})
+    (cell,) = sizes.measure((10,))
+    assert (cell.algorithm, cell.n_arms, cell.finished) == ("Vanilla", 10, True)
+    assert cell.pulls > cell.rounds > 10
+    assert cell.seconds > 0.0
+    assert cell.megabytes > 0.0
+    assert cell.rival_seconds > 0.0
+    asked = []
+
+    def answered(what: str, name: str, N: int, patience: float | None) -> list[float]:
+        asked.append((what, N))
+        if what == "print_rival" and N == 100:
+            raise sizes.subprocess.TimeoutExpired("python", patience)
+        return [1.0] * (1 if what == "print_rival" else 6)
+
+    monkeypatch.setattr(sizes, "_measured", answered)
+    assert [cell.rival_seconds for cell in sizes.measure((10, 100, 1_000))] == [1.0, None, None]
+    assert asked[-1] == ("print_ours", 1_000)
