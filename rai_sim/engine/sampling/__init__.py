@@ -8,6 +8,7 @@ normal            ziggurat with 256 layers
 bernoulli         64 lanes decided at once by comparing random bytes with the binary expansion of p
 binomial          by size: sequential inversion, transformed rejection, or
 nearly_normal     rejection from a normal density with exponential tails
+outward           binomials of the same size again and again, by inversion of a table
 hypergeometric    ratio of uniforms (a sum given a later sum)
 log_probability   log probabilities in Loader's saddle-point form, for the acceptance tests
 bits              counts and masks of lanes in a uint64
