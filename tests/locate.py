@@ -18,6 +18,7 @@ from stack import kept_apart
 
 from rai_sim import LUCB, Butterscotch, Vanilla
 from rai_sim.algorithms.base import Algorithm
+from rai_sim.algorithms.butterscotch.strides import CHECKS
 from rai_sim.algorithms.lucb.strides import CORRIDORS, IN_STEP, LANES, LAST_ARM, PLAIN, VIEW
 from rai_sim.engine.blocks import new_block
 from rai_sim.engine.history import History, new_history, states_kept
@@ -26,7 +27,7 @@ from rai_sim.engine.strides import ALL, LAST_TWO, SUMS, WORDS, without
 #: By algorithm: the stride that others fall back on, and the others.
 STRIDES: dict[type[Algorithm], tuple[tuple[str, int], dict[str, int]]] = {
     Vanilla: (("sums", SUMS), {"words": WORDS, "last two": LAST_TWO}),
-    Butterscotch: (("sums", SUMS), {}),
+    Butterscotch: (("sums", SUMS), {"checks": CHECKS}),
     LUCB: (
         ("plain", PLAIN),
         {

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rai_sim.arms.base import Arms, frozen_array
 from rai_sim.engine import law as operations
-from rai_sim.engine.jit import gives_words, implements
+from rai_sim.engine.jit import gives_words, implements, sums_are_binomial
 from rai_sim.engine.sampling import bernoulli_word, binomial, bits_set, lanes
 from rai_sim.engine.streams import State, uniform
 from rai_sim.engine.vectors import LANES
@@ -85,6 +85,7 @@ def kearns_saul(p: float) -> float:
 
 
 @gives_words
+@sums_are_binomial
 class BernoulliLaw(NamedTuple):
     """What kernels know: p (N,), p times 2^64 (N,), whether words are exact for every arm, the
     largest variance proxy."""

@@ -248,6 +248,22 @@ def may_give_words(law: object) -> bool:
     return type(law) in _WITH_WORDS
 
 
+#: Laws whose sums are binomial.
+_OF_BINOMIALS: set[type] = set()
+
+
+def sums_are_binomial(law: F) -> F:
+    """Class decorator of a law in which k pulls of an arm sum up to a binomial of k trials with
+    probability `mean_of`, whatever came before."""
+    _OF_BINOMIALS.add(cast(type, law))
+    return law
+
+
+def has_binomial_sums(law: object) -> bool:
+    """Whether a law is of a class whose `sums_are_binomial`."""
+    return type(law) in _OF_BINOMIALS
+
+
 def for_words(stand_in: Callable[..., Any]) -> Callable[[F], F]:
     """Compile the decorated helper where its first argument, or the field `law` of it,
     `gives_words`, and the stand-in elsewhere."""

@@ -57,7 +57,8 @@ def spread(law: Any) -> float:
 
 
 def mean_of(law: Any, arm: int) -> float:
-    """Return the arm's mean in law units, for certificates only: a kernel never decides by it."""
+    """Return the arm's mean in law units, for certificates, and for tables of sums where the law is
+    declared by `rai_sim.engine.jit.sums_are_binomial`: a kernel never decides by it."""
     _no_python_version("mean_of", law)
 
 

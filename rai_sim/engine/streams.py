@@ -19,7 +19,7 @@ README told.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,8 +132,8 @@ def below(bound: int, state: State) -> tuple[int, State]:
 
 
 @kernel
-def shuffle(arms: NDArray[np.int64], state: State) -> State:
-    """Fill `arms` with a uniformly random permutation of 0..len-1."""
+def shuffle(arms: NDArray[Any], state: State) -> State:
+    """Fill `arms`, integers of any size, with a uniformly random permutation of 0..len-1."""
     for i in range(arms.size):
         arms[i] = i
     for i in range(arms.size - 1, 0, -1):

@@ -1,8 +1,8 @@
 """Strides: counters add up to the rounds, each is used somewhere, and the law of a run does not
 hang on which may be used.
 
-The numbers of LUCB's and of round robin's are in `rai_sim.engine.strides` and
-`rai_sim.algorithms.lucb.strides`.
+The numbers of round robin's, of Butterscotch's and of LUCB's are in `rai_sim.engine.strides`,
+`rai_sim.algorithms.butterscotch.strides` and `rai_sim.algorithms.lucb.strides`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from scipy import stats
 import rai_sim as rai
 from rai_sim import LUCB, Butterscotch, Vanilla
 from rai_sim.algorithms.base import Algorithm
+from rai_sim.algorithms.butterscotch.strides import CHECKS
 from rai_sim.algorithms.lucb.strides import CORRIDORS, IN_STEP, LANES, LAST_ARM, PLAIN, VIEW
 from rai_sim.engine.blocks import Block, Setting, new_block
 from rai_sim.engine.streams import stream_key
@@ -35,6 +36,12 @@ LUCBS = {
     "all but plain": (IN_STEP, LANES, LAST_ARM, CORRIDORS, VIEW),
 }
 VANILLAS = {"words": (WORDS,), "last two": (LAST_TWO,), "all but sums": (WORDS, LAST_TWO)}
+
+MAY_BE_USED: dict[type[Algorithm], set[int]] = {
+    Vanilla: {SUMS, WORDS, LAST_TWO},
+    Butterscotch: {CHECKS},
+    LUCB: {PLAIN, IN_STEP, LANES, LAST_ARM, CORRIDORS},
+}
 
 PROBLEMS: dict[str, rai.Problem] = {
     "two": rai.best_arm(rai.Bernoulli([0.7, 0.4])),
@@ -118,11 +125,7 @@ def test_counters_add_up_to_the_rounds(name: str, cap: int) -> None:
         block = block_of(PROBLEMS[name], algorithm, 20, max_pulls=cap)
         assert block.rounds_by_stride.sum() == block.rounds.sum()
         assert block.rounds_by_stride.min() >= 0
-        assert used(block) <= (
-            {PLAIN, IN_STEP, LANES, LAST_ARM, CORRIDORS}
-            if isinstance(algorithm, LUCB)
-            else {SUMS, WORDS, LAST_TWO}
-        )
+        assert used(block) <= MAY_BE_USED[type(algorithm)]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +134,7 @@ def test_counters_add_up_to_the_rounds(name: str, cap: int) -> None:
         (Vanilla(), "two", {WORDS, LAST_TWO}),
         (Vanilla(), "four", {WORDS}),
         (Vanilla(), "gaussian", {SUMS, LAST_TWO}),
-        (Butterscotch(), "four", {SUMS}),
+        (Butterscotch(), "four", {CHECKS}),
         (LUCB(), "two", {PLAIN, IN_STEP}),
         (LUCB(), "four", {PLAIN, LAST_ARM}),
         (LUCB(), "middle", {PLAIN, LANES}),
@@ -236,6 +239,38 @@ def test_the_law_of_vanilla_without_some(name: str, off: str) -> None:
         pulls_of(PROBLEMS[name], Vanilla(), 1, ()),
         pulls_of(PROBLEMS[name], Vanilla(), 2, VANILLAS[off]),
     )
+
+
+#: Gaps near 1/8, the width of round 1: one round suffices or does not.
+NEAR: dict[str, rai.Problem] = {
+    "two": rai.best_arm(rai.Bernoulli([0.5, 0.635])),
+    "middle": rai.Problem(rai.Bernoulli([0.76, 0.64, 0.5, 0.35]), (1, 2, 1), (0, 2, 0)),
+    "gaussian": rai.best_arm(rai.Gaussian([0.63, 0.5, 0.3], sd=0.4)),
+    "categorical": rai.best_arm(
+        rai.Categorical([0.0, 0.5, 1.0], [[0.2, 0.2, 0.6], [0.3, 0.25, 0.45]])
+    ),
+    "many": rai.top(rai.Bernoulli([*[0.6] * 10, *[0.465] * 290]), 10),
+}
+
+
+@pytest.mark.parametrize("name", NEAR)
+def test_the_law_of_butterscotch_without_its_own(name: str) -> None:
+    """Likewise, ten tests; without it rounds are made by sums."""
+    problem, count = NEAR[name], 2_000
+    others = block_of(problem, Butterscotch(), count, seed=2, strides=without(CHECKS))
+    assert used(others) == {SUMS}
+    assert np.unique(others.pulls).size > 1
+    assert_same_law(block_of(problem, Butterscotch(), count, seed=1).pulls, others.pulls)
+
+
+def test_fixed_rewards_without_butterscotchs_own() -> None:
+    """Every number is the same."""
+    problem = PROBLEMS["recorded"]
+    ours, others = (
+        block_of(problem, Butterscotch(), 100, strides=mask) for mask in (ALL, without(CHECKS))
+    )
+    for column in ("pulls", "rounds", "finished", "representatives"):
+        assert np.array_equal(getattr(ours, column), getattr(others, column))
 
 
 def assert_same_law(sample: NDArray[np.int64], other: NDArray[np.int64]) -> None:

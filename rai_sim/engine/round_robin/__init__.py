@@ -1,4 +1,5 @@
-"""The round-robin loop that Vanilla and Butterscotch share, with the schedule as a parameter.
+"""The round-robin loop of Vanilla, and of Butterscotch without its own stride, with the schedule as a
+parameter. Butterscotch's own loop judges rounds by parts of this one.
 
 What lives here: `run`, what a replication is given and its clock; `loop`, which judges rounds and
 chooses the stride that makes the next ones; `duel`, the stride of the last two arms. The bounds and

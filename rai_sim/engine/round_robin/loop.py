@@ -151,7 +151,7 @@ def _run_one(run: Run, made: NDArray[np.int64], state: State) -> bool:
             return False
         last = last_round(run)
         if clock[ROUND] + rounds > last:
-            made[stride] += _stop_short(run)
+            made[stride] += stop_short(run)
             return False
         rounds, state = _advance(run, stride, rounds, last, state)
         made[stride] += rounds
@@ -185,12 +185,12 @@ def _first_stride(run: Run) -> tuple[int, int]:
 
 
 @kernel
-def _stop_short(run: Run) -> int:
+def stop_short(run: Run) -> int:
     """Make the last rounds for which the cap and the recording suffice: they hold no event, so no
     reward is drawn. Return their number."""
     clock, fault = run.clock, run.fault
     last, n, R = last_round(run), clock[ACTIVE], clock[ROUND]
-    if _audit(run):
+    if audit(run):
         if clock[LAST_RECORDED] < clock[LAST_PAID]:
             available = laws.pulls_available(run.race.law)
             arm = 0  # the first active one; a crowd has no ranking
@@ -288,12 +288,12 @@ def _judge(run: Run, stride: int, tracing: bool) -> None:
     # a sum that is not finite stays so, and may hide in G: no round may be judged by it
     if event or stride == LAST_TWO or clock[AUDIT] <= R:
         clock[AUDIT] = 8 * R
-        if not _audit(run):
+        if not audit(run):
             return
     if tracing:
-        _see_arms(run)
+        see_arms(run)
     if event:
-        _settle_round(run)
+        settle_round(run)
         if clock[MISSING] > 0:
             if every_round:
                 _constrain(run)
@@ -311,7 +311,7 @@ def _constrain(run: Run) -> float:
 
 
 @kernel
-def _audit(run: Run) -> bool:
+def audit(run: Run) -> bool:
     """Whether all sums are finite; if not, report the last rank's whose is not."""
     standings, rank = run.race.standings, -1
     for x in range(run.clock[ACTIVE]):
@@ -324,7 +324,7 @@ def _audit(run: Run) -> bool:
 
 
 @kernel
-def _see_arms(run: Run) -> None:
+def see_arms(run: Run) -> None:
     """Keep the state of the round, for a trace."""
     clock, standings = run.clock, run.race.standings
     taken = clock[TAKEN]
@@ -335,7 +335,7 @@ def _see_arms(run: Run) -> None:
 
 
 @inlined
-def _settle_round(run: Run) -> None:
+def settle_round(run: Run) -> None:
     """Judge every active arm against the opening partition, remove the settled, merge."""
     part, clock, arm_of = run.part, run.clock, run.race.standings.arm_of
     order, total = run.race.standings.order, run.race.standings.total

@@ -17,7 +17,7 @@ from rai_sim.engine.round_robin import loop
 from rai_sim.engine.round_robin.run import ACTIVE, MISSING, ROUND, WIDTH, Run, new_run
 from rai_sim.engine.streams import stream_key
 
-quiet_start, settle_round = exposed(loop.quiet_start), exposed(loop._settle_round)
+quiet_start, settle_round = exposed(loop.quiet_start), exposed(loop.settle_round)
 opened = exposed(open_partition)
 SCALE = 1000.0
 

@@ -1,19 +1,28 @@
-"""Butterscotch round robin: the width halves from round to round, the pulls follow."""
+"""Butterscotch round robin: the width halves from round to round, the pulls follow.
+
+Here are the options and the schedule; `loop` runs a replication, `tables` draws sums that every
+replication asks for, `selection` finds the sums on which a round of many arms hangs. Without the
+stride `CHECKS` rounds are made as Vanilla's are, one sum an arm (`rai_sim.engine.round_robin`).
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.algorithms.base import Algorithm
+from rai_sim.algorithms.butterscotch import loop
+from rai_sim.algorithms.butterscotch.strides import CHECKS
 from rai_sim.engine import schedule as operations
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.jit import implements
 from rai_sim.engine.round_robin.loop import run_block
+from rai_sim.engine.strides import holds
 
 
 @dataclass(frozen=True)
@@ -56,9 +65,11 @@ class Butterscotch(Algorithm):
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""
         schedule = _schedule(setting.cluster_of.size, setting.delta)
-        run_block(law, schedule, self.merging, setting, first, block)
+        run = loop.run_block if holds(setting.strides, CHECKS) else run_block
+        run(law, schedule, self.merging, setting, first, block)
 
 
+@lru_cache(maxsize=16)
 def _schedule(N: int, delta: float) -> ButterscotchSchedule:
     """Tabulate t_R and W(R); round 32 is past 2^62 pulls an arm."""
     R = np.arange(1.0, 33.0)

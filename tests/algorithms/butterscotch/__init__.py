@@ -1,0 +1,1 @@
+"""Tests of Butterscotch and its strides, `rai_sim.algorithms.butterscotch`."""
