@@ -432,7 +432,7 @@ def vanilla_gaps(effort: Effort) -> tuple[float, str]:
     return _over(seconds / 500, others / 1000, "a replication")
 
 
-@row("5", "Butterscotch r=(3,0,0): times faster than its numba_per_pull", must=40, aim=200)
+@row("5", "Butterscotch r=(3,0,0): times faster than its numba_per_pull", must=80, aim=200)
 def butterscotch(effort: Effort) -> tuple[float, str]:
     """Compare with compiled code that pulls one at a time."""
     rival = baseline(baselines.numba_per_pull_butterscotch, table(3, 0, 0))
@@ -648,6 +648,38 @@ def top_half(effort: Effort) -> tuple[float, str]:
     """Compare where borders are narrow, 1e4 arms evenly spaced in [0.1, 0.9]."""
     N = 10_000
     return _many_arms_over_few(rai.top(rai.Bernoulli(np.linspace(0.9, 0.1, N)), N // 2), effort)
+
+
+@row(
+    "15",
+    "Butterscotch, 1e3 to 1e6 arms in thirds: time an arm and round, largest over smallest",
+    must=2,
+    aim=1.2,
+    higher_is_better=False,
+)
+def butterscotch_many(effort: Effort) -> tuple[float, str]:
+    """Compare replications of more and more arms, whose rounds pass over all that are active."""
+    counts = (1000, 10_000, 100_000, 1_000_000)
+    sides = [partial(package(thirds(N), rai.Butterscotch()), 10**6 // N) for N in counts]
+    seconds = interleaved(sides, effort)
+    each = [
+        taken / _arm_rounds(thirds(N), 10**6 // N) for taken, N in zip(seconds, counts, strict=True)
+    ]
+    shown = ", ".join(f"{seconds_text(one)} at {N:,}" for one, N in zip(each, counts, strict=True))
+    return max(each) / min(each), shown
+
+
+def _arm_rounds(problem: rai.Problem, replications: int) -> float:
+    """Return in how many rounds of Butterscotch arms take part, all arms together; from up to ten
+    replications."""
+    result = rai.simulate(
+        problem, rai.Butterscotch(), delta=DELTA, replications=min(replications, 10), seed=SEED
+    )
+    R = np.arange(1.0, 20.0)
+    scale = math.pi**2 * problem.n_arms / (3.0 * DELTA)
+    t = np.ceil(2.0 ** (2.0 * R + 5.0) * np.log(scale * R * R))
+    rounds = 1 + np.searchsorted(t, rai.arm_pulls(result))
+    return float(rounds.sum(axis=1).mean()) * replications
 
 
 def thirds(N: int) -> rai.Problem:
