@@ -66,7 +66,16 @@ from rai_sim.algorithms.base import Algorithm
 from rai_sim.engine import law as laws
 from rai_sim.engine.jit import driver
 from rai_sim.engine.sampling import bernoulli_word, bits_set, hypergeometric
-from rai_sim.engine.streams import replication_stream
+from rai_sim.engine.sampling.outward import (
+    BEYOND,
+    GUIDE,
+    binomial_outward,
+    entries,
+    look_up,
+    mode_of,
+    tabulate,
+)
+from rai_sim.engine.streams import replication_stream, uniform
 
 #: A p-value at most this small is an alarm. About 75 are computed: 1e-3 shared by 100.
 LEVEL = 1e-3 / 100
@@ -660,6 +669,28 @@ def draw_sums(
 
 
 @driver
+def draw_tabulated(
+    k: int,
+    p: float,
+    F: NDArray[np.float64],
+    guide: NDArray[np.uint16],
+    key: NDArray[np.uint64],
+    stream: int,
+    out: NDArray[np.float64],
+) -> None:
+    """Draw sums of k trials through a table, those beyond it by walking."""
+    state, trials = replication_stream(key, stream, key[2:]), np.float64(k)
+    tabulate(trials, p, F, 0, guide, 0)
+    for i in range(out.size):
+        u, state = uniform(state)
+        step = look_up(u, F, 0, guide, 0)
+        if step != BEYOND:
+            out[i] = mode_of(trials, p) + step
+        else:
+            out[i], state = binomial_outward(trials, p, u, state)
+
+
+@driver
 def draw_word_counts(
     expansion: np.uint64, key: NDArray[np.uint64], out: NDArray[np.float64]
 ) -> None:
@@ -718,6 +749,13 @@ def samplers() -> list[Check]:
             f"Bernoulli sums, k = {k:,}, p = {p:g}",
             stats.binom(k, p),
             partial(draw_sums, bernoulli, 0, k, key, stream),
+        )
+    for stream, (k, p) in enumerate(((1037, 0.5), (1037, 0.01), (3823, 0.85), (70_001, 0.36))):
+        table, guide = np.empty(entries(k)), np.empty(GUIDE, np.uint16)
+        add(
+            f"Bernoulli sums through a table, k = {k:,}, p = {p:g}",
+            stats.binom(k, p),
+            partial(draw_tabulated, k, p, table, guide, key, stream),
         )
     for stream, k in enumerate((1, 50, 10**6, 10**14)):
         gaussian = rai.Gaussian([0.3], sd=0.4).kernel_law()
