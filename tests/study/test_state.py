@@ -156,7 +156,7 @@ class Recorder:
 
     shown = due = True
 
-    def __init__(self, tasks: int, show: bool | None, workers: int) -> None:
+    def __init__(self, tasks: int, show: bool | None, workers: int, label: object) -> None:
         """Nothing is shown yet."""
         self.said: list[tuple[float, int, int, int, float]] = []
         RECORDERS.append(self)

@@ -29,7 +29,7 @@ from rai_sim.algorithms.butterscotch.tables import pull, tables_of
 from rai_sim.engine import law as laws
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.faults import NONE, STOPPED, report
-from rai_sim.engine.history import traced
+from rai_sim.engine.history import stopped_at, traced
 from rai_sim.engine.jit import driver, inlined, kernel
 from rai_sim.engine.partition import (
     merge_with_previous,
@@ -55,7 +55,7 @@ from rai_sim.engine.round_robin.run import (
     start_clock,
     width,
 )
-from rai_sim.engine.stop import raised
+from rai_sim.engine.stop import say_begun
 from rai_sim.engine.streams import State, replication_stream, shuffle
 
 #: From so many active arms on selection is faster than a ranking, with at most so many borders
@@ -130,6 +130,7 @@ def _run_block(given: Work, first: int, block: Block) -> None:
     clock, fault, setting = run.clock, run.fault, run.setting
     _choose_opening(work)
     for b in range(block.pulls.size):
+        say_begun(run.history.position, first + b, setting.cluster_of.size)
         state = replication_stream(setting.key, first + b, run.generators)
         finished = _run_one(work, block.rounds_by_stride, state)
         if fault[0] == STOPPED:
@@ -157,7 +158,7 @@ def _run_one(work: Work, made: NDArray[np.int64], state: State) -> bool:
     clock, tracing = run.clock, traced(run.history)
     state = _start(work, state)
     while True:
-        if raised(run.history.stop):
+        if stopped_at(run.history, clock[ROUND], clock[PULLS], clock[ACTIVE]):
             report(run.fault, STOPPED, 0, 0)
             return False
         if clock[ROUND] + 1 > last_round(run):

@@ -33,7 +33,7 @@ from rai_sim.engine.streams import State, uniform
 
 #: Cells of a table's guide, a power of two: in cell g stands the first number with F > g / cells.
 GUIDE = 1024
-#: A table reaches so many standard deviations from the mode; a draw in a million is beyond.
+#: A table reaches so many standard deviations from the mode; some draws in a million are beyond.
 _REACH = 5.0
 #: After a table's last number: above every uniform.
 _END = 2.0

@@ -5,8 +5,11 @@ False alarms: 18 comparisons at the level of `statistics_checks`.
 
 from __future__ import annotations
 
+import functools
+import math
 import threading
 
+import naive
 import numpy as np
 import pytest
 from samples import KEY, Floats, Words, check_both, shifted
@@ -20,7 +23,7 @@ from rai_sim.engine.blocks import Setting, new_block
 from rai_sim.engine.jit import driver
 from rai_sim.engine.references import by_reference
 from rai_sim.engine.round_robin.run import ACTIVE, PER_ROUND, ROUND, TAKEN, Run, new_run
-from rai_sim.engine.streams import replication_stream, stream_key
+from rai_sim.engine.streams import replication_stream, shuffle, stream_key, uniform
 
 
 @driver
@@ -140,3 +143,63 @@ def test_a_thread_keeps_its_last_tables() -> None:
     again = tables_of(law, pulls, 2)
     assert again is not kept
     assert tables_of(other, pulls, 2) is not again
+
+
+@driver
+def draw_uniforms(key: Words, replication: int, order: np.ndarray, out: Floats) -> None:
+    """Fill `order` with a replication's opening permutation, and `out` with what follows."""
+    state = shuffle(order, replication_stream(key, replication, key[2:]))
+    for x in range(out.size):
+        out[x], state = uniform(state)
+
+
+@functools.cache
+def outward(k: int, p: float) -> tuple[Floats, Floats]:
+    """Return the numbers of successes from the mode outward, and their distribution function."""
+    mode, far = math.floor((k + 1) * p), np.arange(1, int(9 * math.sqrt(k * p * (1 - p))) + 60)
+    numbers = np.empty(2 * far.size + 1)
+    numbers[0], numbers[1::2], numbers[2::2] = mode, mode + far, mode - far
+    return numbers, np.cumsum(stats.binom.pmf(numbers, k, p))
+
+
+def replayed(problem: rai.Problem, delta: float, seed: int, b: int) -> tuple[int, int, list[int]]:
+    """Return pulls, rounds and outputs of a replication by the literal rule, with sums by inversion
+    of its uniforms, an arm each: in the order of the means first, of the sums then."""
+    means, N = problem.arms.kernel_law().p.tolist(), len(problem.cluster_of)
+    order, uniforms = np.empty(N, np.int64), np.empty(20 * N)
+    draw_uniforms(np.append(stream_key(seed), np.zeros(64, np.uint64)), b, order, uniforms)
+    drawn, last = iter(uniforms.tolist()), 0
+    run = naive._Run(lambda arm: 0.0, N, problem.clusters, problem.required, order.tolist(), None)
+    ranked = sorted(range(N), key=lambda arm: -means[arm])
+    while not run.done():
+        run.rounds += 1
+        R = run.rounds
+        t = math.ceil(2 ** (2 * R + 5) * math.log(math.pi**2 * R**2 * N / (3 * delta)))
+        for arm in ranked:
+            numbers, F = outward(t - last, means[arm])
+            run.sums[arm] += int(numbers[np.searchsorted(F, next(drawn), side="right")])
+            run.counts[arm] = t
+        last = t
+        label = order.tolist().index
+        ranked = sorted(run.active, key=lambda arm: (-run.sums[arm], label(arm)))
+        settled = naive._settled_by_width(run, t * 2.0 ** -(R + 2))
+        naive._remove_and_merge(run, settled, True)
+        ranked = [arm for arm in ranked if arm not in run.settled]
+    outcome = run.outcome(True)
+    return outcome.pulls, outcome.rounds, list(outcome.representatives)
+
+
+def test_replications_are_those_of_their_uniforms() -> None:
+    """240 replications through tables, in blocks of 7: pulls, rounds and outputs, in their order."""
+    means = [0.85, 0.2, 0.8, 0.5, 0.65, 0.6, 0.4, 0.45, 0.3, 0.1]
+    rounds = set()
+    for clusters, required in (((3, 5, 2), (3, 0, 0)), ((1, 8, 1), (1, 8, 1)), ((5, 5), (2, 5))):
+        problem = rai.Problem(rai.Bernoulli(means), clusters, required)
+        found = rai.simulate(
+            problem, rai.Butterscotch(), delta=0.1, replications=80, seed=3, block_size=7
+        )
+        for b in range(80):
+            expected = replayed(problem, 0.1, 3, b)
+            assert (found.pulls[b], found.rounds[b], found.representatives[b].tolist()) == expected
+            rounds.add(expected[1])
+    assert rounds == {2, 3}
