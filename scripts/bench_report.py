@@ -174,6 +174,8 @@ def report_sizes() -> str:
             flush=True,
         )
     return (
+        "Time and memory against arms: means evenly spaced in [0.05, 0.95], three clusters of equal "
+        "size, ten representatives of each (one of each at ten arms), delta = 0.01:\n\n"
         f"{sizes_table(cells)}\n\n{machine()}. A replication each, in a process of its own; time a "
         "round without what goes before the first; memory: the peak above that after imports. LUCB "
         f"is capped at {number_text(sizes.CAP)} pulls after the first of every arm. "

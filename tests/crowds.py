@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import rai_sim as rai
 from rai_sim.algorithms.vanilla import VanillaSchedule
 from rai_sim.engine.blocks import Setting, new_block
-from rai_sim.engine.round_robin.crowd.places import INSIDE, MARGIN, allocate_crowd
+from rai_sim.engine.round_robin.crowd.places import AWAKE, INSIDE, MARGIN, allocate_crowd
 from rai_sim.engine.round_robin.run import ACTIVE, MISSING, OVER, ROUND, TAKEN, Run, new_run
 from rai_sim.engine.streams import stream_key
 from rai_sim.engine.vectors import LANES
@@ -68,7 +68,7 @@ def moment(
     run.part.offset[:] = np.concatenate([[0], np.cumsum(required)[:-1]])
     run.part.settled[:] = 0
     run.clock[[ACTIVE, OVER, ROUND, TAKEN, MISSING]] = n, over, R, R, sum(required)
-    run.crowd.cells[INSIDE], run.crowd.cells[MARGIN] = 1, 1
+    run.crowd.cells[INSIDE], run.crowd.cells[MARGIN], run.crowd.cells[AWAKE] = 1, 1, n
     run.crowd.known_at[0] = -1
     cuts = tuple(int(c) for c in np.cumsum([size for size in sizes if size])[:-1])
     return Moment(run, sums, over, cuts, R)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pathwise import Task, draw_tasks, two_arms
+from pathwise import Task, close_tasks, draw_tasks, two_arms
 
 import rai_sim
 from rai_sim import LUCB, Vanilla
@@ -349,6 +349,7 @@ def keep_state(history, R):
 SMALL_CROWDS: tuple[Edit, ...] = (
     Set("engine/round_robin/crowd/places.py", "MANY, FEW", "(2, 2)"),
     Set("engine/round_robin/crowd/places.py", "A_BORDER", "0"),
+    Set("engine/round_robin/crowd/places.py", "MOST_SORTED, FEW_AWAKE", "(24, 0)"),
     Changed(
         "engine/round_robin/crowd/stride.py",
         "_make_judged_rounds",
@@ -385,12 +386,38 @@ def borders_own_settled(crowd, j, F):
     "words are thrown away after a look": Changed(
         "engine/round_robin/crowd/stride.py",
         "_make_judged_rounds",
-        "clock[OVER] %= LANES",
+        "fresh = clock[OVER] == LANES",
         """for x in range(crowd.words.size if clock[OVER] < LANES else 0):
         if run.race.standings.total[x] != GONE:
             run.race.standings.total[x] += bits_set(crowd.words[x] & lanes(0, clock[OVER]))
         crowd.words[x] = np.uint64(0)
-    clock[OVER] = 0""",
+    clock[OVER] = LANES
+    fresh = clock[OVER] == LANES""",
+    ),
+}
+#: Two arms are a crowd, and sleep from round 1,000 on.
+SMALL_RESTED: tuple[Edit, ...] = (
+    Set("engine/round_robin/crowd/places.py", "MANY, FEW", "(2, 2)"),
+    Set("engine/round_robin/crowd/places.py", "A_BORDER", "0"),
+    Set("engine/round_robin/crowd/places.py", "MANY_RESTED, FEW_RESTED", "(2, 2)"),
+    Set("engine/round_robin/crowd/places.py", "RESTED", "1000"),
+)
+#: Faults of sleep.
+SLEEPERS: dict[str, Edit] = {
+    "arms sleep that may be settled": Changed(
+        "engine/round_robin/crowd/sleep.py",
+        "_sleeper_of",
+        "return k if unclear else -1",
+        "return k",
+    ),
+    "sleepers' sums are a pull short": Changed(
+        "engine/round_robin/crowd/sleep.py", "wake", "R - since, state)", "R - since - 1, state)"
+    ),
+    "words of those woken are out of step": Changed(
+        "engine/round_robin/crowd/sleep.py",
+        "wake",
+        "word <<= np.uint64(over)",
+        "word <<= np.uint64(over // 2)",
     ),
 }
 
@@ -409,6 +436,11 @@ SHOWN_BY: tuple[Trial, ...] = (
 #: Trials of crowds.
 CROWDED: tuple[Trial, ...] = tuple(
     (Vanilla(), task, 11, 200, {}) for task in draw_tasks(1, 10, ("words",), (3, 12), (0.12, 0.4))
+)
+
+#: Trials of crowds in which arms sleep.
+RESTING: tuple[Trial, ...] = tuple(
+    (Vanilla(), task, 11, 20, {}) for task in close_tasks(1, 8, (6, 40))
 )
 
 _PATHWISE = """

@@ -160,6 +160,24 @@ def draw_tasks(
     return tasks
 
 
+def close_tasks(seed: int, count: int, arms: tuple[int, int]) -> list[Task]:
+    """Draw tasks whose means are all within 0.04 of one half, 0.008 apart at the cuts at least, so
+    that rounds are tens of thousands."""
+    rng, tasks = np.random.default_rng(seed), list[Task]()
+    for _ in range(count):
+        N = int(rng.integers(arms[0], arms[1] + 1))
+        cuts = np.sort(rng.choice(N - 1, size=int(rng.integers(1, 4)), replace=False)) + 1
+        steps = 0.08 * rng.dirichlet(np.ones(N - 1))
+        steps[cuts - 1] = np.maximum(steps[cuts - 1], 0.008)
+        means = 0.54 - np.concatenate([[0.0], np.cumsum(steps)])
+        clusters = np.diff(np.concatenate([[0], cuts, [N]])).tolist()
+        required = [1 + int(rng.integers(c)) for c in clusters]
+        tasks.append(
+            Task("words", tuple(np.round(means, 6).tolist()), tuple(clusters), tuple(required), 0.1)
+        )
+    return tasks
+
+
 def two_arms(kind: str, middle: float, gap: float, delta: float) -> Task:
     """Return the best arm of two."""
     return Task(kind, (middle + gap / 2, middle - gap / 2), (1, 1), (1, 0), delta)

@@ -355,3 +355,19 @@ def _count_reaching(typing_context: Any, tally: Any, counts: Any, offset: Any, l
 
 #: Add 1 to the bytes at the first address in the lanes of `lanes_reaching` of the others.
 count_reaching = cast(Callable[[np.uint64, np.uint64, np.uint64, np.uint64], None], _count_reaching)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _exchange(typing_context: Any, upper: Any, lower: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        first, second = (_load(builder, address, _BYTES) for address in arguments)
+        ordered = builder.icmp_unsigned(">=", first, second)
+        _store(builder, builder.select(ordered, first, second), arguments[0])
+        _store(builder, builder.select(ordered, second, first), arguments[1])
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, types.uint64), generate
+
+
+#: Exchange the unsigned bytes at two addresses in the lanes in which the second is larger.
+exchange = cast(Callable[[np.uint64, np.uint64], None], _exchange)

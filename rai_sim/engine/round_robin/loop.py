@@ -177,7 +177,7 @@ def _start(run: Run, state: State) -> State:
 def _first_stride(run: Run) -> tuple[int, int]:
     """Return the stride that begins with round 1, and how many rounds it is asked to make."""
     quiet = run.clock[QUIET]
-    if quiet > 0 and worth_a_crowd(run.crowd, run):
+    if quiet > 0 and worth_a_crowd(run.crowd, run, 0.0):
         return CROWD, 1
     if quiet > 0 and by_words(run):
         return WORDS, 1
@@ -377,15 +377,18 @@ def _choose_stride(run: Run) -> tuple[int, int]:
         return LAST_TWO, 1
     sure = sure_rounds(D, laws.spread(race.law))
     reach = D * D / terms[LEAST_BUDGET]  # about the length that bound 2 certifies, or more
-    if max(np.float64(sure), reach) < WORTH_A_JUMP and by_words(run):
-        return CROWD if worth_a_crowd(run.crowd, run) else WORDS, 1
+    certified = max(np.float64(sure), reach)
+    if worth_a_crowd(run.crowd, run, certified):
+        return CROWD, 1
+    if certified < WORTH_A_JUMP and by_words(run):
+        return WORDS, 1
     return SUMS, 1 + _certified(run, D, sure)
 
 
 @inlined
 def _leave_crowd(run: Run) -> None:
     """Go back to the ranking."""
-    leave(run.crowd, run.race.standings, run.part, run.clock[ACTIVE])
+    leave(run.crowd, run.race.standings, run.clock[ACTIVE])
     run.terms[WIDTH] = width(run, run.clock[ROUND])
     _constrain(run)
 

@@ -17,7 +17,13 @@ from rai_sim.engine.history import History
 from rai_sim.engine.jit import inlined, may_give_words
 from rai_sim.engine.partition import Partition, new_partition
 from rai_sim.engine.ranking import new_standings
-from rai_sim.engine.round_robin.crowd.places import INSIDE, new_crowd, no_crowd
+from rai_sim.engine.round_robin.crowd.places import (
+    INSIDE,
+    LABELLED,
+    SLEEPS,
+    new_crowd,
+    no_crowd,
+)
 from rai_sim.engine.streams import new_generators
 from rai_sim.engine.strides import WORDS, allowed
 from rai_sim.engine.vectors import LANES
@@ -94,7 +100,8 @@ def start_clock(run: Run, missing: int) -> None:
         clock[cell] = 0
     clock[ACTIVE], clock[MISSING], clock[OVER] = run.race.standings.order.size, missing, LANES
     run.terms[BUDGET] = -1.0
-    run.crowd.cells[INSIDE] = 0
+    for cell in (INSIDE, LABELLED, SLEEPS):
+        run.crowd.cells[cell] = 0
     count_rounds(run)
 
 

@@ -19,6 +19,7 @@ from rai_sim.engine import law as laws
 from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.partition import Partition
 from rai_sim.engine.round_robin.crowd.places import (
+    AWAKE,
     BORDERS,
     BUCKETS,
     GONE,
@@ -29,7 +30,7 @@ from rai_sim.engine.round_robin.crowd.places import (
     WINDOWS,
     Crowd,
 )
-from rai_sim.engine.round_robin.run import ACTIVE, OVER, ROUND, Run
+from rai_sim.engine.round_robin.run import OVER, ROUND, Run
 from rai_sim.engine.sampling import bits_set, lanes
 from rai_sim.engine.streams import State
 from rai_sim.engine.vectors import LANES, address_of, count_reaching, store_counts
@@ -62,7 +63,7 @@ def place_borders(crowd: Crowd, part: Partition) -> None:
 def find_borders(run: Run) -> None:
     """Find the sums beside each border as of the rounds that are over."""
     crowd, clock, total = run.crowd, run.clock, run.race.standings.total
-    n, over, values = clock[ACTIVE], clock[OVER], crowd.values
+    n, over, values = crowd.cells[AWAKE], clock[OVER], crowd.values
     place = 0
     for x in range(n):
         while total[place] == GONE:
@@ -174,9 +175,9 @@ def count(run: Run, fresh: bool, state: State) -> State:
         address_of(crowd.lines),
         address_of(crowd.tally),
     )
-    R, place, tallied = clock[ROUND], 0, 0
+    R, awake, place, tallied = clock[ROUND], crowd.cells[AWAKE], 0, 0
     for x in range(crowd.event_place.size):
-        if place == clock[ACTIVE]:
+        if place == awake:
             break
         total_x = total[x]
         if total_x == GONE:

@@ -28,19 +28,43 @@ MOST_CLUSTERS = 9
 MOST_BORDERS = MOST_CLUSTERS - 1
 #: Windows of levels: two a border, of at most so many levels each.
 MOST_WINDOWS, MOST_LEVELS = 2 * MOST_BORDERS, 32
+#: Arms that are sorted, at most, and arms awake up to which it is tried (measured).
+MOST_SORTED, FEW_AWAKE = 24, 100
 #: Buckets by which an order statistic is found.
 BUCKETS = 1024
+#: Where fewer than one in so many arms are active, they are taken in as they are ranked.
+_THIN = 16
 #: Sums at which a settled arm is marked until it is taken out.
 GONE = -1.0
+
+#: From this round on arms may sleep, and then from so many active arms on a crowd is entered, and
+#: below so many left (measured).
+RESTED = 30_000
+MANY_RESTED, FEW_RESTED = 200, 100
 
 #: Cells of `Crowd.cells`: whether the arms are in a crowd; how many borders there are; whether the
 #: sums beside them have to be found anew; how far from them levels are counted, and for how many
 #: whole words in a row that was far enough; how many windows there are; whether the word in use has
-#: settled somebody; whether a word is over that has not, and the next event is far; `MANY`, `FEW`
-#: and `A_BORDER`.
+#: settled somebody; whether a word is over that has not, and the next event is far.
 INSIDE, BORDERS, STALE, MARGIN, STEADY, WINDOWS, EVENTFUL, QUIET_AHEAD = range(8)
-ENTERED_FROM, LEFT_BELOW, PER_BORDER = 8, 9, 10
-_CELLS = 11
+#: What is measured, see above.
+ENTERED_FROM, LEFT_BELOW, PER_BORDER, RESTED_FROM, ENTERED_RESTED_FROM, LEFT_RESTED_BELOW = range(
+    8, 14
+)
+#: Of sleep (see `rai_sim.engine.round_robin.crowd.sleep`): how many arms are awake, how many
+#: asleep, and at which place these begin; the rounds since which and until which they sleep;
+#: whether they must be woken; the lane in which a border leaves its fences; the round from which on
+#: sleep is tried again; whether labels are known in this replication.
+AWAKE, ASLEEP, FIRST_ASLEEP, ASLEEP_SINCE, ASLEEP_UNTIL, ALARM, LEAVES_AT, TRIED_AGAIN = range(
+    14, 22
+)
+LABELLED = 22
+#: How many sleeps there were in this replication; whether the sums beside the borders were found by
+#: sorting; `FEW_AWAKE`.
+SLEEPS, SORTED, SORTED_UP_TO = 23, 24, 25
+_CELLS = 26
+#: Values of `ALARM`: in the next round a border leaves its fences; the crowd is to be left.
+FENCES, LEAVING = 1, 2
 
 
 class NoCrowd(NamedTuple):
@@ -73,6 +97,7 @@ class Crowd(NamedTuple):
     lower: NDArray[np.int64]
     # (2, borders) the window in which each of them is looked for
     window_of: NDArray[np.int64]
+    sorted_sums: NDArray[np.uint8]  # (sorted arms, 64) sums by lane, the greatest first
     # by window: the sum that its first level starts from, how many levels there are, the sum from
     # which an arm reaches all of them in all rounds, and how many arms do
     base: NDArray[np.int64]
@@ -86,6 +111,7 @@ class Crowd(NamedTuple):
     # lines, with the least and the greatest of each line as sums
     edges: NDArray[np.uint8]  # (2 * borders, 64)
     edge_range: NDArray[np.int64]  # (2 * borders, 2)
+    clearance: NDArray[np.int64]  # (64,) F, the least difference of sums that is more than W
     counts: NDArray[np.uint8]  # (64,) one arm's running counts
     # events found: places, and lanes; the same sorted by lane
     event_place: NDArray[np.int64]
@@ -94,6 +120,11 @@ class Crowd(NamedTuple):
     first_of_lane: NDArray[np.int64]  # (65,)
     buckets: NDArray[np.int64]  # (BUCKETS,)
     values: NDArray[np.float64]  # (N,) to work in
+    # by border: how many of those asleep are above it; its fences above and below as of the round
+    # since which they sleep, and how fast these rise
+    asleep_above: NDArray[np.int64]
+    fences: NDArray[np.float64]  # (2, borders)
+    fence_pace: NDArray[np.float64]
 
 
 def new_crowd(N: int, m: int) -> Crowd | NoCrowd:
@@ -106,6 +137,8 @@ def allocate_crowd(N: int) -> Crowd:
     borders, windows = MOST_BORDERS, MOST_WINDOWS
     cells = np.zeros(_CELLS, np.int64)
     cells[ENTERED_FROM], cells[LEFT_BELOW], cells[PER_BORDER] = MANY, FEW, A_BORDER
+    cells[RESTED_FROM], cells[SORTED_UP_TO] = RESTED, FEW_AWAKE
+    cells[ENTERED_RESTED_FROM], cells[LEFT_RESTED_BELOW] = MANY_RESTED, FEW_RESTED
     return Crowd(
         cells=cells,
         words=np.empty(N, np.uint64),
@@ -120,6 +153,7 @@ def allocate_crowd(N: int) -> Crowd:
         upper=np.zeros((borders, LANES), np.int64),
         lower=np.zeros((borders, LANES), np.int64),
         window_of=np.zeros((2, borders), np.int64),
+        sorted_sums=np.zeros((MOST_SORTED, LANES), np.uint8),
         base=np.zeros(windows, np.int64),
         levels=np.zeros(windows, np.int64),
         top=np.zeros(windows, np.int64),
@@ -129,6 +163,7 @@ def allocate_crowd(N: int) -> Crowd:
         reached=np.zeros((windows * MOST_LEVELS, LANES), np.int64),
         edges=np.zeros((2 * borders, LANES), np.uint8),
         edge_range=np.zeros((2 * borders, 2), np.int64),
+        clearance=np.zeros(LANES, np.int64),
         counts=np.zeros(LANES, np.uint8),
         event_place=np.empty(N, np.int64),
         event_lane=np.empty(N, np.int64),
@@ -136,6 +171,9 @@ def allocate_crowd(N: int) -> Crowd:
         first_of_lane=np.zeros(LANES + 1, np.int64),
         buckets=np.zeros(BUCKETS, np.int64),
         values=np.empty(N),
+        asleep_above=np.zeros(borders, np.int64),
+        fences=np.zeros((2, borders)),
+        fence_pace=np.zeros(borders),
     )
 
 
@@ -147,48 +185,62 @@ def no_crowd() -> NoCrowd:
 @kernel
 def enter(crowd: Crowd, standings: Standings, part: Partition, n: int) -> None:
     """Take the active arms, the first n of the ranking, into the crowd."""
-    order, total, arm_of = standings.order, standings.total, standings.arm_of
-    by_arm, settled = crowd.values, part.settled
+    order, arm_of, cells = standings.order, standings.arm_of, crowd.cells
+    if cells[LABELLED] == 0:
+        for label in range(arm_of.size):
+            crowd.label_of[arm_of[label]] = label
+        cells[LABELLED] = 1
     for x in range(n):
-        by_arm[arm_of[order[x]]] = total[x]
-    for label in range(arm_of.size):
-        crowd.label_of[arm_of[label]] = label
-    place = 0
-    for arm in range(arm_of.size):
-        if settled[0, arm] == 0:
-            order[place], total[place], crowd.words[place] = arm, by_arm[arm], np.uint64(0)
-            place += 1
-    cells = crowd.cells
+        order[x] = arm_of[order[x]]
+    if n > arm_of.size // _THIN:
+        _sort_by_arm(crowd, standings, part, n)
+    for x in range(n):
+        crowd.words[x] = np.uint64(0)
     cells[INSIDE], cells[STALE], cells[EVENTFUL], cells[QUIET_AHEAD] = 1, 1, 0, 0
     cells[MARGIN], cells[STEADY] = 1, 0
+    cells[AWAKE], cells[ASLEEP], cells[ALARM], cells[TRIED_AGAIN] = n, 0, 0, 0
+    crowd.asleep_above[:] = 0
     crowd.known_at[0] = -1
 
 
-def _nobody_leaves(crowd: NoCrowd, standings: Standings, part: Partition, n: int) -> None:
+@kernel
+def _sort_by_arm(crowd: Crowd, standings: Standings, part: Partition, n: int) -> None:
+    """Sort the active arms by the caller's index, so that what the law knows is read in order."""
+    order, total = standings.order, standings.total
+    for x in range(n):
+        crowd.values[order[x]] = total[x]
+    place = 0
+    for arm in range(order.size):
+        if part.settled[0, arm] == 0:
+            order[place], total[place] = arm, crowd.values[arm]
+            place += 1
+
+
+def _nobody_leaves(crowd: NoCrowd, standings: Standings, n: int) -> None:
     """Do nothing."""
 
 
 @for_type(Crowd, _nobody_leaves)
-def leave(crowd: Crowd, standings: Standings, part: Partition, n: int) -> None:
-    """Rank the n active arms again; all rounds of their words are over.
+def leave(crowd: Crowd, standings: Standings, n: int) -> None:
+    """Rank the n active arms again; all rounds of their words are over, and nobody sleeps.
 
     Their labels become 0..n-1, in the order that they were in: counts are kept by label, and those
     of a few arms of a million would be spread over 64 MB.
     """
     order, total, arm_of = standings.order, standings.total, standings.arm_of
-    by_arm, settled = crowd.values, part.settled
-    place, left = 0, n
-    while left > 0:
-        if total[place] != GONE:
-            by_arm[order[place]] = total[place] + bits_set(crowd.words[place])
-            left -= 1
+    by_label, label_of, place = crowd.values, crowd.label_of, 0
+    for x in range(n):
+        while total[place] == GONE:
+            place += 1
+        label = label_of[order[place]]
+        by_label[label] = total[place] + bits_set(crowd.words[place])
+        order[x], total[x] = label, 0.0
         place += 1
-    x = 0
-    for label in range(arm_of.size):
-        arm = arm_of[label]
-        if settled[0, arm] == 0:
-            arm_of[x], arm_of[label] = arm, arm_of[x]
-            order[x], total[x] = x, by_arm[arm]
-            x += 1
+    merge_sort(order, total, n, standings.spare_order, standings.spare_total)
+    for x in range(n):
+        label = order[x]
+        arm_of[x], arm_of[label] = arm_of[label], arm_of[x]
+        label_of[arm_of[x]] = order[x] = x
+        total[x] = by_label[label]
     merge_sort(order, total, n, standings.spare_order, standings.spare_total)
     crowd.cells[INSIDE] = 0

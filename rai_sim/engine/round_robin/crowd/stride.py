@@ -23,7 +23,7 @@ import numpy as np
 
 from rai_sim.engine import law as laws
 from rai_sim.engine.certificates import pair_budget, sure_rounds
-from rai_sim.engine.history import keep_state, next_asked, see_arm, traced
+from rai_sim.engine.history import NEVER, next_asked, see_arm, traced
 from rai_sim.engine.jit import for_type, inlined, kernel
 from rai_sim.engine.partition import merge_all, settle_arm
 from rai_sim.engine.ranking import merge_sort
@@ -35,23 +35,36 @@ from rai_sim.engine.round_robin.crowd.borders import (
     place_borders,
 )
 from rai_sim.engine.round_robin.crowd.places import (
+    ALARM,
+    ASLEEP,
+    ASLEEP_UNTIL,
+    AWAKE,
     BORDERS,
     ENTERED_FROM,
+    ENTERED_RESTED_FROM,
     EVENTFUL,
+    FENCES,
     GONE,
     INSIDE,
+    LEAVES_AT,
+    LEAVING,
     LEFT_BELOW,
+    LEFT_RESTED_BELOW,
     PER_BORDER,
     QUIET_AHEAD,
+    SORTED,
+    SORTED_UP_TO,
     STALE,
     WINDOWS,
     Crowd,
     NoCrowd,
     enter,
 )
+from rai_sim.engine.round_robin.crowd.selection import sort_beside_borders
+from rai_sim.engine.round_robin.crowd.sleep import change_of_guard, may_sleep, wake
+from rai_sim.engine.round_robin.crowd.view import see_crowd
 from rai_sim.engine.round_robin.crowd.zones import (
     borders_own_settled,
-    clearance,
     find_events,
     follow_borders,
     sort_by_lane,
@@ -76,9 +89,12 @@ from rai_sim.engine.sampling import bits_set, lanes
 from rai_sim.engine.streams import State
 from rai_sim.engine.strides import CROWD, allowed
 from rai_sim.engine.vectors import LANES
+from rai_sim.engine.words import WORTH_A_JUMP
 
-#: Certified rounds from which on the crowd is left for a jump (measured): a jump needs the ranking.
+#: Certified rounds from which on the crowd is left for a jump, which needs the ranking: at least so
+#: many, and so many an arm if arms may sleep (measured).
 _WORTH_LEAVING = 1000.0
+_WORTH_WAKING = 4.0
 
 
 def _never(crowd: NoCrowd, run: Run) -> bool:
@@ -91,15 +107,35 @@ def in_crowd(crowd: Crowd, run: Run) -> bool:
     return crowd.cells[INSIDE] == 1
 
 
-@for_type(Crowd, _never)
-def worth_a_crowd(crowd: Crowd, run: Run) -> bool:
-    """Whether rounds that are to be looked at one by one should be made by a crowd."""
-    many = _enough(crowd, run, crowd.cells[ENTERED_FROM], crowd.cells[PER_BORDER])
-    return many and by_words(run) and allowed(run.setting.strides, CROWD)
+def _never_worth(crowd: NoCrowd, run: Run, certified: float) -> bool:
+    return False
+
+
+@for_type(Crowd, _never_worth)
+def worth_a_crowd(crowd: Crowd, run: Run, certified: float) -> bool:
+    """Whether the next rounds should be made by a crowd, where about so many are certified to hold
+    no event."""
+    cells, most = crowd.cells, WORTH_A_JUMP
+    least, per_border = cells[ENTERED_FROM], cells[PER_BORDER]
+    if may_sleep(crowd, run):
+        least, per_border = _rested(crowd, cells[ENTERED_RESTED_FROM])
+        most = max(most, 0.5 * _WORTH_WAKING * run.clock[ACTIVE])
+    return (
+        certified < most
+        and _enough(run, least, per_border)
+        and by_words(run)
+        and allowed(run.setting.strides, CROWD)
+    )
 
 
 @inlined
-def _enough(crowd: Crowd, run: Run, least: int, per_border: int) -> bool:
+def _rested(crowd: Crowd, least: int) -> tuple[int, int]:
+    """Return how many arms a crowd needs where arms sleep, if it is so many with a border."""
+    return least, crowd.cells[PER_BORDER] * least // crowd.cells[ENTERED_FROM]
+
+
+@inlined
+def _enough(run: Run, least: int, per_border: int) -> bool:
     """Whether the active arms are at least as many as asked for, and as the square of the borders
     asks for."""
     borders = -1
@@ -110,13 +146,22 @@ def _enough(crowd: Crowd, run: Run, least: int, per_border: int) -> bool:
 
 @for_type(Crowd, _never)
 def worth_leaving(crowd: Crowd, run: Run) -> bool:
-    """Whether the crowd should be left: few arms remain, or a jump is worth it."""
+    """Whether the crowd should be left now: few arms remain, or a jump is worth it. If arms sleep,
+    they are woken first."""
+    cells = crowd.cells
     if run.clock[OVER] < LANES:
         return False
     # a good deal fewer than to enter, or arms would go in and out
-    per_border = crowd.cells[PER_BORDER] * crowd.cells[LEFT_BELOW] // crowd.cells[ENTERED_FROM]
-    few = not _enough(crowd, run, crowd.cells[LEFT_BELOW], per_border)
-    return few or crowd.cells[QUIET_AHEAD] == 1
+    least = cells[LEFT_BELOW]
+    per_border = cells[PER_BORDER] * least // cells[ENTERED_FROM]
+    if may_sleep(crowd, run):
+        least, per_border = _rested(crowd, cells[LEFT_RESTED_BELOW])
+    if _enough(run, least, per_border) and cells[QUIET_AHEAD] == 0:
+        return False
+    if cells[ASLEEP] > 0:
+        cells[ALARM] = LEAVING
+        return False
+    return True
 
 
 def _no_rounds(crowd: NoCrowd, run: Run, last: int, state: State) -> tuple[int, State]:
@@ -129,16 +174,21 @@ def make_rounds(crowd: Crowd, run: Run, last: int, state: State) -> tuple[int, S
     clock = run.clock
     if crowd.cells[INSIDE] == 0:
         enter(crowd, run.race.standings, run.part, clock[ACTIVE])
-    before = clock[ROUND]
-    until = min(LANES, clock[OVER] % LANES + min(last, next_asked(run.history)) - before)
+    before, leaving = clock[ROUND], crowd.cells[ALARM] == LEAVING
+    state = change_of_guard(run, state)
+    if leaving:
+        return 0, state
+    asked = NEVER if crowd.cells[ASLEEP] > 0 else next_asked(run.history)
+    until = min(LANES, clock[OVER] % LANES + min(last, asked) - before)
     known = before < clock[QUIET]
     state = (
         _make_quiet_rounds(run, until, state) if known else _make_judged_rounds(run, until, state)
     )
     if before == 0 and run.merging:
         merge_all(run.part)
-    if traced(run.history):
-        _see_arms(run)
+    if crowd.cells[ASLEEP] > 0 and clock[MISSING] == 0 and traced(run.history):
+        state = wake(run, state)  # a trace ends with everybody's state
+    see_crowd(run)
     return clock[ROUND] - before, state
 
 
@@ -173,24 +223,50 @@ def _make_judged_rounds(run: Run, until: int, state: State) -> State:
     place_borders(crowd, run.part)
     if cells[STALE] == 1:
         find_borders(run)
-    clock[OVER] %= LANES
+    fresh = clock[OVER] == LANES
+    if fresh:
+        clock[OVER] = 0
     over = clock[OVER]
-    lay_windows(run)
-    state = count(run, over == 0, state)
+    state = _prepare(run, fresh, state)
+    if cells[ASLEEP] > 0:
+        until = min(until, over + cells[ASLEEP_UNTIL] - clock[ROUND])
     end = follow_borders(run, until)
+    if end == over:  # in the next round a border leaves its fences
+        cells[ALARM] = FENCES
+        return state
     found = find_events(run, end)
     earliest = sort_by_lane(crowd, found)
     if earliest < end - 1 and not stays_clear(crowd, over, end):
         end = earliest + 1
     end = _settle(run, over, end, earliest)
+    if end == cells[LEAVES_AT]:
+        cells[ALARM] = FENCES
     for b in range(cells[BORDERS]):
         crowd.upper_now[b], crowd.lower_now[b] = crowd.upper[b, end - 1], crowd.lower[b, end - 1]
     clock[OVER] = end
     # of the word, not of this call: a trace may ask for a round in its middle
     cells[EVENTFUL] = 1 if earliest < end or (over > 0 and cells[EVENTFUL] == 1) else 0
     if end == LANES:
-        narrow_in_time(crowd)
+        if cells[SORTED] == 0:
+            narrow_in_time(crowd)
         cells[QUIET_AHEAD] = 1 if cells[EVENTFUL] == 0 and _far_from_events(run) else 0
+    return state
+
+
+@kernel
+def _prepare(run: Run, fresh: bool, state: State) -> State:
+    """Draw words if they are to be fresh, and sort the arms near the borders or, where these are
+    many, count in windows."""
+    cells = run.crowd.cells
+    cells[SORTED] = 0
+    if cells[AWAKE] <= cells[SORTED_UP_TO]:
+        cells[WINDOWS] = 0
+        state = count(run, fresh, state)
+        sort_beside_borders(run)
+        fresh = False
+    if cells[SORTED] == 0:
+        lay_windows(run)
+        state = count(run, fresh, state)
     return state
 
 
@@ -223,7 +299,7 @@ def _settle_lane(run: Run, j: int) -> bool:
     now."""
     crowd, part, clock, arm_of = run.crowd, run.part, run.clock, run.race.standings.arm_of
     label, total = crowd.event_lane, crowd.values
-    R, F = clock[ROUND], clearance(run, clock[ROUND])
+    R, F = clock[ROUND], crowd.clearance[j]
     settled = _rank_lane(run, j)
     changed = borders_own_settled(crowd, j, F)
     x, supplied = 0, 0
@@ -239,6 +315,7 @@ def _settle_lane(run: Run, j: int) -> bool:
     if run.merging:
         changed |= merge_all(part)
     clock[ACTIVE] -= settled
+    crowd.cells[AWAKE] -= settled
     clock[MISSING] -= supplied
     if changed:
         crowd.cells[STALE] = 1
@@ -276,8 +353,8 @@ def _far_from_events(run: Run) -> bool:
     """Whether so many rounds after those of the word hold no event that a jump is worth it."""
     crowd, clock, law = run.crowd, run.clock, run.race.law
     total, n, borders = run.race.standings.total, clock[ACTIVE], crowd.cells[BORDERS]
-    G = -np.inf
-    for x in range(n):
+    G, worth = -np.inf, _WORTH_LEAVING
+    for x in range(crowd.cells[AWAKE]):
         sum_ = total[x] + bits_set(crowd.words[x])
         up = np.inf
         for b in range(borders):
@@ -287,19 +364,6 @@ def _far_from_events(run: Run) -> bool:
     D = width(run, clock[ROUND]) - G
     reach = D * D / pair_budget(law, n, run.setting.skip_error, clock[JUMPS] + 1)
     sure = np.float64(sure_rounds(D, laws.spread(law)))
-    return D > 0.0 and max(sure, reach) >= _WORTH_LEAVING
-
-
-@kernel
-def _see_arms(run: Run) -> None:
-    """Keep the state of the round, for a trace."""
-    clock, standings, crowd = run.clock, run.race.standings, run.crowd
-    x, left, R = 0, clock[ACTIVE], clock[ROUND]
-    asked = lanes(0, clock[OVER])
-    while left > 0:
-        if standings.total[x] != GONE:
-            sum_ = standings.total[x] + bits_set(crowd.words[x] & asked)
-            see_arm(run.history, standings.order[x], sum_ / R, R, clock[PULLS])
-            left -= 1
-        x += 1
-    keep_state(run.history, R)
+    if may_sleep(crowd, run):
+        worth = max(worth, _WORTH_WAKING * n)
+    return D > 0.0 and max(sure, reach) >= worth

@@ -13,8 +13,16 @@ import numpy as np
 
 from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.round_robin.crowd.borders import level_held, widen
-from rai_sim.engine.round_robin.crowd.places import BORDERS, MOST_LEVELS, Crowd
-from rai_sim.engine.round_robin.run import ACTIVE, OVER, ROUND, Run, width
+from rai_sim.engine.round_robin.crowd.places import (
+    AWAKE,
+    BORDERS,
+    LEAVES_AT,
+    MOST_LEVELS,
+    SORTED,
+    Crowd,
+)
+from rai_sim.engine.round_robin.crowd.sleep import within_fences
+from rai_sim.engine.round_robin.run import OVER, ROUND, Run, width
 from rai_sim.engine.sampling import bits_set, lanes
 from rai_sim.engine.vectors import (
     LANES,
@@ -29,20 +37,24 @@ _NONE = np.uint64(0)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 #: Edges are bytes; a line that rises by more is cut.
 _LONGEST_EDGE = 254 - LANES
+#: More than what rounding can do to W, relatively.
+_ROUNDING = 1e-9
 
 
 @kernel
 def follow_borders(run: Run, until: int) -> int:
     """Find the sums beside all borders and the edges of the zones, from the lane after those that
     are over up to `until`, as if nobody were settled. Return the end of the lanes for which that is
-    possible, and no border's own arm is settled before the last of them; windows are widened from
-    the next time on if one was left."""
+    possible: no border's own arm is settled before the last of them, nor do borders leave the fences
+    of those asleep; windows are widened from the next time on if one was left."""
     crowd, over, R = run.crowd, run.clock[OVER], run.clock[ROUND]
     borders = crowd.cells[BORDERS]
     end = until
+    crowd.cells[LEAVES_AT] = -1
+    _note_clearances(run, until)
     for j in range(over, until):
-        for b in range(borders):
-            rank = crowd.ranks[b]
+        for b in range(borders if crowd.cells[SORTED] == 0 else 0):
+            rank = crowd.ranks[b] - crowd.asleep_above[b]
             upper = level_held(crowd, crowd.window_of[0, b], j, rank)
             lower = level_held(crowd, crowd.window_of[1, b], j, rank + 1)
             if upper < 0 or lower < 0:
@@ -52,16 +64,32 @@ def follow_borders(run: Run, until: int) -> int:
             crowd.upper[b, j], crowd.lower[b, j] = upper, lower
         if end == j:
             break
-        if borders_own_settled(crowd, j, clearance(run, R + 1 + j - over)):
+        if not within_fences(crowd, run, j, R + 1 + j - over):
+            end = j
+            break
+        if borders_own_settled(crowd, j, crowd.clearance[j]):
             end = j + 1
             break
-    return _draw_edges(run, over, end, R)
+    return _draw_edges(crowd, over, end)
 
 
 @inlined
 def clearance(run: Run, R: int) -> int:
     """Return F, the least difference of sums that is more than W(R)."""
     return int(np.floor(width(run, R))) + 1
+
+
+@kernel
+def _note_clearances(run: Run, until: int) -> None:
+    """Note F for the lanes from the one after those that are over up to `until`."""
+    crowd, over, R = run.crowd, run.clock[OVER], run.clock[ROUND]
+    first, last = width(run, R + 1), width(run, R + until - over)
+    # W grows with R; where it passes no integer, and rounding could not take it past one, F stays
+    near = last * _ROUNDING
+    stays = np.floor(first - near) == np.floor(last + near)
+    F = clearance(run, R + 1)
+    for j in range(over, until):
+        crowd.clearance[j] = F if stays else clearance(run, R + 1 + j - over)
 
 
 @inlined
@@ -81,32 +109,30 @@ def borders_own_settled(crowd: Crowd, j: int, F: int) -> bool:
 
 
 @kernel
-def _draw_edges(run: Run, over: int, end: int, R: int) -> int:
+def _draw_edges(crowd: Crowd, over: int, end: int) -> int:
     """Draw the zones' edges as lines of bytes; return the end of the lanes that they suffice for,
     one at least."""
-    crowd = run.crowd
     for edge in range(2 * crowd.cells[BORDERS]):
-        least = most = _edge_at(run, edge, over, over, R)
+        least = most = _edge_at(crowd, edge, over)
         for j in range(over + 1, end):
-            at = _edge_at(run, edge, j, over, R)
+            at = _edge_at(crowd, edge, j)
             if max(most, at) - min(least, at) > _LONGEST_EDGE:
                 end = j
                 break
             least, most = min(least, at), max(most, at)
         for j in range(over, end):
-            crowd.edges[edge, j] = _edge_at(run, edge, j, over, R) - least + LANES
+            crowd.edges[edge, j] = _edge_at(crowd, edge, j) - least + LANES
         crowd.edge_range[edge, 0], crowd.edge_range[edge, 1] = least, most
     return end
 
 
 @inlined
-def _edge_at(run: Run, edge: int, j: int, over: int, R: int) -> int:
+def _edge_at(crowd: Crowd, edge: int, j: int) -> int:
     """Return from which sum on an arm is clear above a border (even edges), or not clear below it
     (odd ones), after lane j."""
-    F = clearance(run, R + 1 + j - over)
     if edge % 2 == 0:
-        return run.crowd.lower[edge // 2, j] + F
-    return run.crowd.upper[edge // 2, j] - F + 1
+        return crowd.lower[edge // 2, j] + crowd.clearance[j]
+    return crowd.upper[edge // 2, j] - crowd.clearance[j] + 1
 
 
 @kernel
@@ -118,7 +144,7 @@ def find_events(run: Run, until: int) -> int:
     counts, edges = address_of(crowd.counts), address_of(crowd.edges)
     borders, found = crowd.cells[BORDERS], 0
     asked = lanes(over, until - over)
-    for x in range(run.clock[ACTIVE]):
+    for x in range(crowd.cells[AWAKE]):
         sum_, word = int(total[x]), words[x]
         most, ready = sum_ + bits_set(word), False
         settled, clear_below = _NONE, _ALL
@@ -174,17 +200,34 @@ def stays_clear(crowd: Crowd, over: int, until: int) -> bool:
     """Whether an arm that is settled before lane `until`, but stays among those that are counted,
     is above all levels or below all until then, so that it does not change what they say."""
     for b in range(crowd.cells[BORDERS]):
-        wu, wl = crowd.window_of[0, b], crowd.window_of[1, b]
-        # sums do not fall: an arm above stays above the highest that levels reach
-        if crowd.edge_range[2 * b, 0] < max(crowd.top[wu], crowd.top[wl]):
+        # sums do not fall: an arm above stays above the highest that is looked at
+        if crowd.edge_range[2 * b, 0] < _highest(crowd, b, until):
             return False
         least = crowd.edge_range[2 * b + 1, 0] - LANES
         for j in range(over, until):
             clear_below = least + int(crowd.edges[2 * b + 1, j]) - 1
-            lowest = min(_lowest_level(crowd, wu, j), _lowest_level(crowd, wl, j))
-            if clear_below + (until - 1 - j) >= lowest:
+            if clear_below + (until - 1 - j) >= _lowest(crowd, b, j, over):
                 return False
     return True
+
+
+@inlined
+def _highest(crowd: Crowd, b: int, until: int) -> int:
+    """Return the highest sum that is looked at beside a border."""
+    if crowd.cells[SORTED] == 1:
+        return crowd.upper[b, until - 1]
+    return max(crowd.top[crowd.window_of[0, b]], crowd.top[crowd.window_of[1, b]])
+
+
+@inlined
+def _lowest(crowd: Crowd, b: int, j: int, over: int) -> int:
+    """Return the lowest sum that is looked at beside a border in a lane, or one below it."""
+    if crowd.cells[SORTED] == 1:
+        return crowd.lower[b, over]
+    return min(
+        _lowest_level(crowd, crowd.window_of[0, b], j),
+        _lowest_level(crowd, crowd.window_of[1, b], j),
+    )
 
 
 @inlined

@@ -10,6 +10,7 @@ from rai_sim.engine.jit import exposed
 from rai_sim.engine.round_robin.crowd import borders
 from rai_sim.engine.round_robin.crowd.borders import widen
 from rai_sim.engine.round_robin.crowd.places import (
+    AWAKE,
     BORDERS,
     BUCKETS,
     GONE,
@@ -71,7 +72,7 @@ def test_sums_beside_borders_are_found_anew(over: int) -> None:
         gone = np.zeros(50, bool)
         gone[rng.choice(50, 5, replace=False)] = True
         made.run.race.standings.total[:50][gone] = GONE
-        made.run.clock[ACTIVE] = 45
+        made.run.clock[ACTIVE] = made.run.crowd.cells[AWAKE] = 45
         made.run.crowd.cells[STALE] = 1
         place_borders(made.run.crowd, made.run.part)
         find_borders(made.run)
@@ -121,7 +122,7 @@ def test_settled_arms_are_taken_out_and_words_drawn() -> None:
     made = moment(np.random.default_rng(4), 40, [10, 30], R=64, scale=100.0, over=64)
     run, crowd, standings = made.run, made.run.crowd, made.run.race.standings
     standings.total[[0, 3, 39]] = GONE
-    run.clock[ACTIVE], crowd.cells[WINDOWS] = 37, 0
+    run.clock[ACTIVE], crowd.cells[AWAKE], crowd.cells[WINDOWS] = 37, 37, 0
     before = crowd.words.copy()
     state = opened(run.setting.key, 0, run.generators)
     count(run, True, state)

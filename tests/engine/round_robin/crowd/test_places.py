@@ -7,7 +7,7 @@ import pytest
 
 from rai_sim.engine.jit import exposed, kernel
 from rai_sim.engine.partition import Partition
-from rai_sim.engine.ranking import new_standings
+from rai_sim.engine.ranking import Standings, new_standings
 from rai_sim.engine.round_robin.crowd import places
 from rai_sim.engine.round_robin.crowd.places import (
     ENTERED_FROM,
@@ -29,9 +29,9 @@ enter = exposed(places.enter)
 
 @exposed
 @kernel
-def leave(crowd, standings, part, n):  # type: ignore[no-untyped-def]
+def leave(crowd: Crowd, standings: Standings, n: int) -> None:
     """Leave, from Python."""
-    places.leave(crowd, standings, part, n)
+    places.leave(crowd, standings, n)
 
 
 def partition(settled: np.ndarray) -> Partition:
@@ -102,10 +102,11 @@ def test_into_the_crowd_and_back() -> None:
             for arm, word, left in zip(active, words, gone, strict=True)
             if not left
         }
-        leave(crowd, standings, part, len(after))
+        leave(crowd, standings, len(after))
         ranked = sorted(after, key=lambda arm: (-after[arm], labels[arm]))
         labelled = sorted(after, key=lambda arm: labels[arm])
         assert standings.arm_of[: len(after)].tolist() == labelled
+        assert crowd.label_of[labelled].tolist() == list(range(len(after)))
         assert sorted(standings.arm_of.tolist()) == list(range(N))
         assert standings.arm_of[standings.order[: len(after)]].tolist() == ranked
         assert standings.total[: len(after)].tolist() == [after[arm] for arm in ranked]

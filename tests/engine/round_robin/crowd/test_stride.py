@@ -30,10 +30,11 @@ from rai_sim.engine.strides import CROWD, LAST_TWO, SUMS, WORDS, without
 
 @pytest.fixture
 def crowded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let two arms be a crowd, and stay one to the end."""
+    """Let two arms be a crowd, stay one to the end, and be counted rather than sorted."""
     monkeypatch.setattr(places, "MANY", 2)
     monkeypatch.setattr(places, "FEW", 2)
     monkeypatch.setattr(places, "A_BORDER", 0)
+    monkeypatch.setattr(places, "FEW_AWAKE", 0)
 
 
 def spread_out(N: int, clusters: tuple[int, ...], required: tuple[int, ...], delta: float) -> Task:
@@ -93,6 +94,20 @@ def test_no_decision_hangs_on_rewards_that_are_thrown_away() -> None:
         assert found == []
         anew += more
     assert anew > 1000
+
+
+@pytest.mark.usefixtures("crowded")
+def test_small_crowds_that_are_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """2,880 replications, as those that are counted."""
+    monkeypatch.setattr(places, "FEW_AWAKE", 100)
+    some = draw_tasks(1, 12, ("words",), (2, 12), (0.12, 0.4))
+    more = draw_tasks(3, 6, ("words",), (30, 100), (0.2, 0.4))
+    found = (
+        total(some, 200, Vanilla())
+        + total(more, 40, Vanilla())
+        + total(some, 20, Vanilla(), traced=True)
+    )
+    assert found == pathwise.Misses(2_880, (), 0)
 
 
 def rounds_by_stride(task: Task, strides: int) -> dict[int, int]:

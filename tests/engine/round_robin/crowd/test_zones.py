@@ -58,6 +58,7 @@ def test_the_width_is_that_of_these_tests() -> None:
     assert width_of(made.run, 100) == pytest.approx(np.sqrt(200 * np.log(SCALE * 100**2)))
 
 
+@pytest.mark.boundscheck
 def test_every_arm_is_settled_in_its_round() -> None:
     """300 crowds: in each lane up to the end, who is settled by looking at all arms in all rounds
     is found, in that lane; the end comes before a lane of which the borders are not known, and
