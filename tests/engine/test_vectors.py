@@ -156,3 +156,50 @@ def test_walks_above_a_line() -> None:
     expected = np.cumsum(as_bits(ups) - as_bits(downs), axis=1) > line
     assert np.array_equal(found, as_masks(expected))
     assert expected.any()
+
+
+@driver
+def reach(
+    rows: NDArray[np.uint8],
+    offsets: NDArray[np.uint64],
+    line: NDArray[np.uint8],
+    out: Masks,
+    tally: NDArray[np.uint8],
+) -> None:
+    """Find the lanes in which each row, plus its offset, reaches the line; count them by lane."""
+    for i in range(offsets.size):
+        row = address_of(rows) + np.uint64(64 * i)
+        out[i] = vectors.lanes_reaching(row, offsets[i], address_of(line))
+        vectors.count_reaching(address_of(tally), row, offsets[i], address_of(line))
+
+
+def test_lanes_that_reach_a_line() -> None:
+    """200 rows and offsets: sums beyond 255 count as 255; tallies add up."""
+    rng = np.random.default_rng(8)
+    rows = rng.integers(0, 256, (200, 64)).astype(np.uint8)
+    offsets = rng.integers(0, 256, 200).astype(np.uint64)
+    line = rng.integers(0, 256, 64).astype(np.uint8)
+    line[:2] = 255, 0
+    out, tally = np.empty(200, np.uint64), np.zeros(64, np.uint8)
+    reach(rows, offsets, line, out, tally)
+    total = np.minimum(rows.astype(np.int64) + offsets.astype(np.int64)[:, None], 255)
+    assert np.array_equal(as_bits(out), total >= line)
+    assert np.array_equal(tally, (total >= line).sum(axis=0))
+
+
+@driver
+def exchange_rows(rows: NDArray[np.uint8]) -> None:
+    """Put each row into those before it, which are sorted."""
+    start = address_of(rows)
+    for i in range(rows.shape[0]):
+        for row in range(i):
+            vectors.exchange(start + np.uint64(64 * row), start + np.uint64(64 * i))
+
+
+def test_exchanges_sort() -> None:
+    """40 rows of unsigned bytes, lane by lane, the greatest first."""
+    rows = np.random.default_rng(9).integers(0, 256, (40, 64)).astype(np.uint8)
+    rows[3] = rows[4]
+    expected = np.sort(rows, axis=0)[::-1]
+    exchange_rows(rows)
+    assert np.array_equal(rows, expected)
