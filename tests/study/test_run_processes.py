@@ -130,7 +130,7 @@ def run(n):
     study = rai.Study.grid({"x": rai.table_problem(task=1)}, [rai.Butterscotch()], [0.1], replications=n, keep="aggregates")
     assert study.run(sys.argv[1]).progress() == (n, n)
     return peak()
-print(run(1_000_000), run(6_000_000))
+print(run(3_000_000), run(8_000_000))
 rai.simulate(rai.table_problem(task=1), rai.Butterscotch(), delta=0.1, replications=5_000_000, seed=0)
 print(peak())
 """
@@ -142,7 +142,7 @@ print(peak())
 )
 @pytest.mark.slow
 def test_aggregates_of_many_replications_need_bounded_memory(tmp_path: Path) -> None:
-    """After a million replications, by when blocks are as large as they get, five million more in
+    """After three million replications, by when blocks are as large as they get, five million more in
     the same process: peak memory grows by less than 20 MB, where their rows need over 60 MB more.
     """
     found = subprocess.run(
