@@ -1,8 +1,8 @@
 """Butterscotch round robin: the width halves from round to round, the pulls follow.
 
 Here are the options and the schedule; `loop` runs a replication, `tables` draws sums that every
-replication asks for, `selection` finds the sums on which a round of many arms hangs. Without the
-stride `CHECKS` rounds are made as Vanilla's are, one sum an arm (`rai_sim.engine.round_robin`).
+replication asks for. Without the stride `CHECKS` rounds are made as Vanilla's are, one sum an arm
+(`rai_sim.engine.round_robin`).
 """
 
 from __future__ import annotations

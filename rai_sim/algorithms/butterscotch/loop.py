@@ -8,7 +8,7 @@ round, with the same outcome:
 - the arms are ranked;
 - many arms with few borders between their clusters need no ranking. Whether an arm is settled is a
   question of its sum and of the two sums beside each border, which are found by counting
-  (`selection`). For let A be the least sum above an arm's cluster and B the greatest below it. It is
+  (`rai_sim.engine.order_statistics`). For let A be the least sum above an arm's cluster and B the greatest below it. It is
   settled if A - S > W and S - B > W, one of these where the other side is empty; and an arm of which
   that holds lies in the cluster, as W >= 0 and it is strictly between A and B.
 
@@ -23,23 +23,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.algorithms.butterscotch.selection import BUCKETS, greatest_first, order_statistics
 from rai_sim.algorithms.butterscotch.strides import CHECKS
 from rai_sim.algorithms.butterscotch.tables import pull, tables_of
 from rai_sim.engine import law as laws
 from rai_sim.engine.blocks import Block, Setting
-from rai_sim.engine.faults import NONE, STOPPED, report
+from rai_sim.engine.faults import STOPPED, report
 from rai_sim.engine.history import stopped_at, traced
 from rai_sim.engine.jit import driver, inlined, kernel
+from rai_sim.engine.order_statistics import BUCKETS, greatest_first, order_statistics
 from rai_sim.engine.partition import (
     merge_with_previous,
     open_partition,
-    record_outcome,
     settle_arm,
 )
 from rai_sim.engine.ranking import merge_sort, repair
 from rai_sim.engine.references import by_reference
-from rai_sim.engine.round_robin.loop import audit, see_arms, settle_round, stop_short
+from rai_sim.engine.round_robin.loop import (
+    audit,
+    begin,
+    end,
+    see_arms,
+    settle_round,
+    stop_short,
+)
 from rai_sim.engine.round_robin.run import (
     ACTIVE,
     MISSING,
@@ -55,8 +61,7 @@ from rai_sim.engine.round_robin.run import (
     start_clock,
     width,
 )
-from rai_sim.engine.stop import say_begun
-from rai_sim.engine.streams import State, replication_stream, shuffle
+from rai_sim.engine.streams import State, shuffle
 
 #: From so many active arms on selection is faster than a ranking, with at most so many borders
 #: (measured).
@@ -126,18 +131,11 @@ def run_block(
 @driver
 def _run_block(given: Work, first: int, block: Block) -> None:
     work = by_reference(given)
-    run = work.run
-    clock, fault, setting = run.clock, run.fault, run.setting
     _choose_opening(work)
     for b in range(block.pulls.size):
-        say_begun(run.history.position, first + b, setting.cluster_of.size)
-        state = replication_stream(setting.key, first + b, run.generators)
-        finished = _run_one(work, block.rounds_by_stride, state)
-        if fault[0] == STOPPED:
-            fault[1] = b
-        if fault[0] != NONE:
+        state = begin(work.run, first + b)
+        if not end(work.run, block, b, _run_one(work, block.rounds_by_stride, state)):
             return
-        record_outcome(block, b, run.part, setting.cluster_of, finished, clock[ROUND], clock[PULLS])
 
 
 @kernel

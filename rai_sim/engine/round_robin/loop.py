@@ -108,19 +108,34 @@ def run_block(
 @driver
 def _run_block(given: Run, first: int, block: Block) -> None:
     run = by_reference(given)
-    law, setting, clock, fault = run.race.law, run.setting, run.clock, run.fault
+    law, setting = run.race.law, run.setting
     # a lone cluster settles its arms in round 1
-    clock[QUIET] = quiet_start(law, run.race.schedule) if setting.sizes.size > 1 else 0
+    run.clock[QUIET] = quiet_start(law, run.race.schedule) if setting.sizes.size > 1 else 0
     run.terms[LEAST_BUDGET] = pair_budget(law, 2, setting.skip_error, 1)
     for b in range(block.pulls.size):
-        say_begun(run.history.position, first + b, setting.cluster_of.size)
-        state = replication_stream(setting.key, first + b, run.generators)
-        finished = _run_one(run, block.rounds_by_stride, state)
-        if fault[0] == STOPPED:
-            fault[1] = b
-        if fault[0] != NONE:
+        state = begin(run, first + b)
+        if not end(run, block, b, _run_one(run, block.rounds_by_stride, state)):
             return
-        record_outcome(block, b, run.part, setting.cluster_of, finished, clock[ROUND], clock[PULLS])
+
+
+@inlined
+def begin(run: Run, replication: int) -> State:
+    """Say that a replication begins; return the state of its stream."""
+    say_begun(run.history.position, replication, run.setting.cluster_of.size)
+    return replication_stream(run.setting.key, replication, run.generators)
+
+
+@inlined
+def end(run: Run, block: Block, b: int, finished: bool) -> bool:
+    """Record a replication in row b of the block; return whether the next one may begin."""
+    clock, fault = run.clock, run.fault
+    if fault[0] == STOPPED:
+        fault[1] = b
+    if fault[0] != NONE:
+        return False
+    cluster_of = run.setting.cluster_of
+    record_outcome(block, b, run.part, cluster_of, finished, clock[ROUND], clock[PULLS])
+    return True
 
 
 @kernel

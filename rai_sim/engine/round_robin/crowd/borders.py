@@ -13,15 +13,14 @@ never left in its first round.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rai_sim.engine import law as laws
 from rai_sim.engine.jit import inlined, kernel
+from rai_sim.engine.order_statistics import order_statistics
 from rai_sim.engine.partition import Partition
 from rai_sim.engine.round_robin.crowd.places import (
     AWAKE,
     BORDERS,
-    BUCKETS,
     GONE,
     MARGIN,
     MOST_LEVELS,
@@ -72,38 +71,18 @@ def find_borders(run: Run) -> None:
         if over > 0:
             values[x] += bits_set(crowd.words[place] & lanes(0, over))
         place += 1
-    for b in range(crowd.cells[BORDERS]):
-        crowd.upper_now[b] = _order_statistic(values, n, crowd.ranks[b] - 1, crowd.buckets)
-        crowd.lower_now[b] = _order_statistic(values, n, crowd.ranks[b], crowd.buckets)
+    borders = crowd.cells[BORDERS]
+    for b in range(borders):
+        crowd.beside[2 * b], crowd.beside[2 * b + 1] = crowd.ranks[b] - 1, crowd.ranks[b]
+    room = run.race.standings.spare_total
+    apart = order_statistics(
+        values, n, crowd.beside, 2 * borders, crowd.sums_beside, crowd.buckets, room
+    )
+    for b in range(borders):  # sums that are not apart are all the same
+        crowd.upper_now[b] = crowd.sums_beside[2 * b] if apart else values[0]
+        crowd.lower_now[b] = crowd.sums_beside[2 * b + 1] if apart else values[0]
     crowd.cells[STALE] = 0
     crowd.known_at[0] = -1
-
-
-@kernel
-def _order_statistic(
-    values: NDArray[np.float64], n: int, rank: int, buckets: NDArray[np.int64]
-) -> int:
-    """Return the value of a rank, 0 the greatest, among n integers."""
-    low = high = values[0]
-    for x in range(n):
-        low, high = min(low, values[x]), max(high, values[x])
-    least, most = int(low), int(high)
-    while True:
-        width = (most - least) // BUCKETS + 1
-        for bucket in range(BUCKETS):
-            buckets[bucket] = 0
-        for x in range(n):
-            value = int(values[x])
-            if least <= value <= most:
-                buckets[(value - least) // width] += 1
-        bucket = BUCKETS - 1
-        while rank >= buckets[bucket]:
-            rank -= buckets[bucket]
-            bucket -= 1
-        least += bucket * width
-        if width == 1:
-            return least
-        most = min(most, least + width - 1)
 
 
 @kernel

@@ -1,8 +1,9 @@
 """The arrays of the crowd's stride, and how arms get from the ranking into them and back.
 
 While a crowd is run there is no ranking. `Standings.order` then holds the active arms by the
-caller's index, ascending, so that what the law knows of them is read in order; `Standings.total`
-their sums as of the beginning of the word that is being used. A place is an index into these.
+caller's index, where they are many in its order, so that what the law knows of them is read in
+order; `Standings.total` their sums as of the beginning of the word that is being used. A place is
+an index into these. While arms sleep, those awake come first.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.engine.jit import for_type, kernel
+from rai_sim.engine.order_statistics import BUCKETS
 from rai_sim.engine.partition import Partition
 from rai_sim.engine.ranking import Standings, merge_sort
 from rai_sim.engine.sampling import bits_set
@@ -30,8 +32,6 @@ MOST_BORDERS = MOST_CLUSTERS - 1
 MOST_WINDOWS, MOST_LEVELS = 2 * MOST_BORDERS, 32
 #: Arms that are sorted, at most, and arms awake up to which it is tried (measured).
 MOST_SORTED, FEW_AWAKE = 24, 100
-#: Buckets by which an order statistic is found.
-BUCKETS = 1024
 #: Where fewer than one in so many arms are active, they are taken in as they are ranked.
 _THIN = 16
 #: Sums at which a settled arm is marked until it is taken out.
@@ -118,7 +118,10 @@ class Crowd(NamedTuple):
     event_lane: NDArray[np.int64]
     sorted_place: NDArray[np.int64]
     first_of_lane: NDArray[np.int64]  # (65,)
-    buckets: NDArray[np.int64]  # (BUCKETS,)
+    # (2 * borders,) the ranks beside the borders, and their sums; and buckets to find them by
+    beside: NDArray[np.int64]
+    sums_beside: NDArray[np.float64]
+    buckets: NDArray[np.int64]
     values: NDArray[np.float64]  # (N,) to work in
     # by border: how many of those asleep are above it; its fences above and below as of the round
     # since which they sleep, and how fast these rise
@@ -169,6 +172,8 @@ def allocate_crowd(N: int) -> Crowd:
         event_lane=np.empty(N, np.int64),
         sorted_place=np.empty(N, np.int64),
         first_of_lane=np.zeros(LANES + 1, np.int64),
+        beside=np.zeros(2 * borders, np.int64),
+        sums_beside=np.zeros(2 * borders),
         buckets=np.zeros(BUCKETS, np.int64),
         values=np.empty(N),
         asleep_above=np.zeros(borders, np.int64),

@@ -127,9 +127,9 @@ def _fall_asleep(run: Run, rounds: int) -> None:
         return
     share = math.log(3.0 * n) + log_over_share(setting.skip_error, clock[JUMPS] + 1)
     budget = 2.0 * laws.proxy(run.race.law) * share
-    asleep = 0
+    asleep, W, W_then = 0, width(run, R), width(run, R + rounds)
     for x in range(n):
-        crowd.event_place[x] = _sleeper_of(run, x, rounds, budget)
+        crowd.event_place[x] = _sleeper_of(run, x, rounds, budget, W, W_then)
         asleep += crowd.event_place[x] >= 0
     if 2 * asleep < n:
         return
@@ -177,16 +177,16 @@ def fence(crowd: Crowd, side: int, b: int, rounds: float) -> float:
 
 
 @kernel
-def _sleeper_of(run: Run, x: int, rounds: int, budget: float) -> int:
-    """Return behind how many borders an arm may sleep for some rounds, -1 if it may not."""
-    crowd, law, R = run.crowd, run.race.law, run.clock[ROUND]
+def _sleeper_of(run: Run, x: int, rounds: int, budget: float, W: float, W_then: float) -> int:
+    """Return behind how many borders an arm may sleep for some rounds, -1 if it may not; W now, and
+    after them."""
+    crowd, law = run.crowd, run.race.law
     borders, least = crowd.cells[BORDERS], rounds * budget
     now = run.race.standings.total[x]
     then = now + rounds * laws.mean_of(law, run.race.standings.order[x])
     k = 0
     while k < borders and now <= crowd.fences[1, k]:
         k += 1
-    W, W_then = width(run, R), width(run, R + rounds)
     unclear = False
     if k > 0:
         below, below_then = crowd.fences[1, k - 1] - now, fence(crowd, 1, k - 1, rounds) - then

@@ -12,7 +12,6 @@ from rai_sim.engine.round_robin.crowd.borders import widen
 from rai_sim.engine.round_robin.crowd.places import (
     AWAKE,
     BORDERS,
-    BUCKETS,
     GONE,
     MARGIN,
     MOST_LEVELS,
@@ -25,7 +24,7 @@ from rai_sim.engine.streams import new_generators, replication_stream
 from rai_sim.engine.vectors import LANES
 
 place_borders, find_borders = exposed(borders.place_borders), exposed(borders.find_borders)
-order_statistic, lay_windows = exposed(borders._order_statistic), exposed(borders.lay_windows)
+lay_windows = exposed(borders.lay_windows)
 count, level_held = exposed(borders.count), exposed(borders.level_held)
 widened, narrowed = exposed(widen), exposed(borders.narrow_in_time)
 opened = exposed(replication_stream)
@@ -50,17 +49,6 @@ def test_borders_lie_between_clusters_with_active_arms(
     assert crowd.cells[BORDERS] == len(ranks)
     assert crowd.ranks[: len(ranks)].tolist() == ranks
     assert crowd.cluster_above[: len(clusters)].tolist() == clusters
-
-
-@pytest.mark.parametrize("most", [0, 1, 70, BUCKETS - 1, BUCKETS, 10**6, 2 * 10**9])
-def test_order_statistics(most: int) -> None:
-    """Of integers far and near, with ties: those of a sorted list."""
-    rng, buckets = np.random.default_rng(most), np.zeros(BUCKETS, np.int64)
-    for n in rng.integers(1, 60, 40).tolist():
-        values = rng.integers(0, most + 1, n).astype(float)
-        ranked = np.sort(values)[::-1]
-        spare = np.append(values, 1e12)  # beyond the n that count
-        assert [order_statistic(spare, n, x, buckets) for x in range(n)] == ranked.tolist()
 
 
 @pytest.mark.parametrize("over", [0, 1, 17, 63, 64])
@@ -132,6 +120,16 @@ def test_settled_arms_are_taken_out_and_words_drawn() -> None:
     assert not np.array_equal(crowd.words[:37], before[left])
     shares = [int(word).bit_count() / 64 for word in crowd.words[:37]]
     assert np.corrcoef(shares, run.race.law.p[left])[0, 1] > 0.8
+
+
+def test_sums_that_are_all_the_same() -> None:
+    """Are those beside each border."""
+    made = moment(np.random.default_rng(6), 30, [10, 10, 10], R=100, scale=100.0)
+    made.run.race.standings.total[:30], made.run.crowd.cells[STALE] = 41.0, 1
+    place_borders(made.run.crowd, made.run.part)
+    find_borders(made.run)
+    assert made.run.crowd.upper_now[:2].tolist() == [41, 41]
+    assert made.run.crowd.lower_now[:2].tolist() == [41, 41]
 
 
 def test_tallies_do_not_overflow() -> None:

@@ -208,7 +208,7 @@ def test_who_may_sleep_is_who_the_bound_certifies() -> None:
             unclear.append(holds(down + W, down_then + W_then))
         expected = k if all(conditions) and any(unclear) else -1
         reasons.add((k, all(conditions), any(unclear)))
-        assert sleeper_of(run, x, rounds, budget) == expected
+        assert sleeper_of(run, x, rounds, budget, W, W_then) == expected
         mine.append(expected)
     assert set(mine) == {-1, 0, 1, 2}
     assert {(k, True, False) for k in (0, 2)} <= reasons
