@@ -66,8 +66,9 @@ from rai_sim.engine.sampling import bits_set
 from rai_sim.engine.streams import State
 from rai_sim.engine.vectors import LANES
 
-#: Words of a sleep over the cube root of R: what is lost by drawing the sleepers' sums is as much
-#: then as by keeping awake who might do something (measured).
+#: Words of a sleep over the cube root of R: drawing the sleepers' sums costs about as much then as
+#: keeping awake who might do something. Half or twice as many take as long, as far as can be told; so
+#: does twice the margin below.
 _WORDS = 1.0
 #: Fences' distance over the root of the rounds.
 _MARGIN = 0.5
