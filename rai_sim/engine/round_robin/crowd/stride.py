@@ -92,7 +92,7 @@ from rai_sim.engine.vectors import LANES
 from rai_sim.engine.words import WORTH_A_JUMP
 
 #: Certified rounds from which on the crowd is left for a jump, which needs the ranking: at least so
-#: many, and so many an arm if arms may sleep (measured).
+#: many (measured), and so many an arm if arms may sleep (half or twice as many take as long).
 _WORTH_LEAVING = 1000.0
 _WORTH_WAKING = 4.0
 
