@@ -25,8 +25,9 @@ import gc
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, update_wrapper
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numba
@@ -134,12 +135,6 @@ class _Entry(CPUDispatcher):  # type: ignore[misc]  # numba is untyped
                 return super().compile(signature)
 
 
-def exposed(function: F) -> F:
-    """Return a helper compiled once more, as Python can call it: for tests, and for a look by
-    hand."""
-    return cast(F, numba.njit(**_ENTRY)(cast(Any, function).py_func))
-
-
 def kernel(function: F) -> F:
     """Compile a helper that other compiled functions call; Python cannot."""
     return _inner(function)
@@ -211,6 +206,21 @@ def driver(function: F) -> F:
             "Set NUMBA_CACHE_DIR to a writable folder.",
         )
     return cast(F, dispatcher)
+
+
+_EXPOSED: dict[Any, Any] = {}
+
+
+def exposed(function: F) -> F:
+    """Return a helper as Python can call it, compiled once more and kept like a driver: for tests,
+    and for a look by hand."""
+    if function not in _EXPOSED:
+        given = cast(Any, function).py_func
+        copy = FunctionType(
+            given.__code__, given.__globals__, argdefs=given.__defaults__, closure=given.__closure__
+        )
+        _EXPOSED[function] = driver(update_wrapper(copy, given))
+    return cast(F, _EXPOSED[function])
 
 
 def implements(operation: Callable[..., Any], law: type) -> Callable[[F], F]:

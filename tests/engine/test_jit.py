@@ -243,6 +243,18 @@ def test_garbage_is_looked_for_seldom_while_a_kernel_is_compiled() -> None:
         gc.set_threshold(*before)
 
 
+def test_exposed_helpers_are_compiled_once_and_kept() -> None:
+    """Whoever asks for one gets the same, which later processes find on disk; the helper itself
+    stays what it was."""
+    from rai_sim.engine import streams
+
+    way_in = exposed(streams.uniform)
+    assert exposed(streams.uniform) is way_in
+    assert way_in._cache is not None  # type: ignore[attr-defined]
+    assert streams.uniform.py_func.__qualname__ == "uniform"  # type: ignore[attr-defined]
+    assert source_digest()[:16] in way_in.py_func.__qualname__  # type: ignore[attr-defined]
+
+
 def test_constants_among_arguments_make_no_variants() -> None:
     """A helper is compiled once for all calls with the same types, whatever is written in them."""
 

@@ -147,14 +147,13 @@ def test_each_is_used(algorithm: Algorithm, name: str, strides: set[int]) -> Non
 
 
 @pytest.mark.parametrize("off", [*LUCBS.values(), *VANILLAS.values()])
-def test_what_is_left_out_makes_no_rounds(off: Sequence[int]) -> None:
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_what_is_left_out_makes_no_rounds(name: str, off: Sequence[int]) -> None:
     """On every problem, where most are used otherwise; and the rounds still add up."""
-    for problem in PROBLEMS.values():
-        block = block_of(
-            problem, Vanilla() if off[0] < FIRST_OWN else LUCB(), 10, strides=without(*off)
-        )
-        assert not used(block) & set(off)
-        assert block.rounds_by_stride.sum() == block.rounds.sum()
+    algorithm = Vanilla() if off[0] < FIRST_OWN else LUCB()
+    block = block_of(PROBLEMS[name], algorithm, 10, strides=without(*off))
+    assert not used(block) & set(off)
+    assert block.rounds_by_stride.sum() == block.rounds.sum()
 
 
 def tasks(name: str) -> list[Task]:
@@ -253,7 +252,13 @@ NEAR: dict[str, rai.Problem] = {
 }
 
 
-@pytest.mark.parametrize("name", NEAR)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name in ("gaussian", "categorical") else [])
+        for name in NEAR
+    ],
+)
 def test_the_law_of_butterscotch_without_its_own(name: str) -> None:
     """Likewise, ten tests; without it rounds are made by sums."""
     problem, count = NEAR[name], 2_000
@@ -263,6 +268,7 @@ def test_the_law_of_butterscotch_without_its_own(name: str) -> None:
     assert_same_law(block_of(problem, Butterscotch(), count, seed=1).pulls, others.pulls)
 
 
+@pytest.mark.slow
 def test_fixed_rewards_without_butterscotchs_own() -> None:
     """Every number is the same."""
     problem = PROBLEMS["recorded"]

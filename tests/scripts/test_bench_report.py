@@ -671,9 +671,9 @@ def test_sizes_are_reported_alone(
     assert "leave --rows and --strides out" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_size_is_measured(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Vanilla on ten arms in processes of their own; baselines out of patience are given up, and
-    larger ones not tried."""
+    """Vanilla on ten arms in processes of their own, its baseline too, which is compiled there."""
     sizes = script.sizes
     monkeypatch.setattr(sizes, "ALGORITHMS", {"Vanilla": sizes.ALGORITHMS["Vanilla"]})
     (cell,) = sizes.measure((10,))
@@ -682,6 +682,12 @@ def test_a_size_is_measured(script: ModuleType, monkeypatch: pytest.MonkeyPatch)
     assert cell.seconds > 0.0
     assert cell.megabytes > 0.0
     assert cell.rival_seconds > 0.0
+
+
+def test_patience_with_baselines_ends(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that takes too long is given up, and larger ones are not tried."""
+    sizes = script.sizes
+    monkeypatch.setattr(sizes, "ALGORITHMS", {"Vanilla": sizes.ALGORITHMS["Vanilla"]})
     asked = []
 
     def answered(what: str, name: str, N: int, patience: float | None) -> list[float]:

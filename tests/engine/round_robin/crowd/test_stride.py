@@ -69,20 +69,21 @@ def total(tasks: list[Task], each: int, algorithm: Vanilla, **options: Any) -> p
 
 
 @pytest.mark.usefixtures("crowded")
-def test_small_crowds() -> None:
-    """12,660 replications: with and without merging, sure skips alone, capped, traced."""
+@pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.slow)])
+def test_small_crowds(times: int) -> None:
+    """2,532 replications, and five times as many: with and without merging, sure skips alone,
+    capped, traced."""
     some = draw_tasks(1, 12, ("words",), (2, 12), (0.12, 0.4))
     more = draw_tasks(3, 6, ("words",), (30, 100), (0.2, 0.4))
     found = (
-        total(some, 500, Vanilla())
-        + total(some, 300, Vanilla(merging=False))
-        + total(more, 60, Vanilla())
-        + total(more, 200, Vanilla(), skip_error=0.0)
-        + total(some + more, 50, Vanilla(), max_pulls=3_000)
-        + total(some[:4] + more[:2], 100, Vanilla(), traced=True)
+        total(some, 100 * times, Vanilla())
+        + total(some, 60 * times, Vanilla(merging=False))
+        + total(more, 12 * times, Vanilla())
+        + total(more, 40 * times, Vanilla(), skip_error=0.0)
+        + total(some + more, 10 * times, Vanilla(), max_pulls=3_000)
+        + total(some[:4] + more[:2], 20 * times, Vanilla(), traced=True)
     )
-    assert found == pathwise.Misses(found.replications, (), 0)
-    assert found.replications == 12_660
+    assert found == pathwise.Misses(2_532 * times, (), 0)
 
 
 @pytest.mark.usefixtures("crowded")
