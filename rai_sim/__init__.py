@@ -45,6 +45,10 @@ from rai_sim.tracing.trace import trace as trace
 
 if TYPE_CHECKING:
     from rai_sim import plotting as plotting
+    from rai_sim.certification import Certification as Certification
+    from rai_sim.certification import CertificationInterrupted as CertificationInterrupted
+    from rai_sim.certification import certify as certify
+    from rai_sim.certification import hard_problems as hard_problems
     from rai_sim.study import StoreError as StoreError
     from rai_sim.study import StoreWarning as StoreWarning
     from rai_sim.study import Study as Study
@@ -59,6 +63,8 @@ __all__ = [
     "Bernoulli",
     "Butterscotch",
     "Categorical",
+    "Certification",
+    "CertificationInterrupted",
     "Event",
     "Experiment",
     "Gaussian",
@@ -79,8 +85,10 @@ __all__ = [
     "arm_pulls",
     "best_arm",
     "bounds",
+    "certify",
     "coarse_ranking",
     "full_ranking",
+    "hard_problems",
     "instances",
     "m_of_top",
     "movielens",
@@ -106,16 +114,22 @@ _OF_STUDIES = (
     "StudyResults",
     "open_study",
 )
+#: Names of certification, likewise: most programs certify nothing.
+_OF_CERTIFICATION = ("Certification", "CertificationInterrupted", "certify", "hard_problems")
 #: Parts of the package that not every program needs: figures need matplotlib, which is an extra.
 _PARTS = ("movielens", "plotting")
 
 
 def __getattr__(name: str) -> Any:
-    """Load what belongs to studies, figures and ratings on first use."""
+    """Load what belongs to studies, certification, figures and ratings on first use."""
     if name in _OF_STUDIES:
         from rai_sim import study
 
         return getattr(study, name)
+    if name in _OF_CERTIFICATION:
+        from rai_sim import certification
+
+        return getattr(certification, name)
     if name in _PARTS:
         return importlib.import_module(f"rai_sim.{name}")
     raise AttributeError(f"module 'rai_sim' has no attribute {name!r}")

@@ -20,7 +20,7 @@ FLOORS = (
     ("problem", "bounds", "instances"),
     ("algorithms",),
     ("simulation",),
-    ("tracing",),
+    ("tracing", "certification"),
     ("study",),
     ("plotting",),
     ("report",),

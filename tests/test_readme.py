@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import polars as pl
@@ -50,3 +51,17 @@ def test_the_example_in_python_and_sql(tmp_path: Path, monkeypatch: pytest.Monke
     exec(pictures.replace("1000", "50"), names | {"problem": rai.table_problem(task=2)})
     assert len(pyplot.get_fignums()) == 5
     pyplot.close("all")
+
+
+def test_the_example_of_certification(capsys: pytest.CaptureFixture[str]) -> None:
+    """As printed: the instance, the end of its interval, and a verdict."""
+    (example,) = (block for block in blocks("python") if "rai.certify" in block)
+    names: dict[str, Any] = {"rai": rai, "problem": rai.table_problem()}
+    exec(
+        example.replace("rai.Vanilla(), delta=0.1", "rai.Vanilla(), delta=0.1, problems=one"),
+        names | {"one": {"mine": rai.table_problem()}},
+    )
+    assert "not delta-PC: on 'clusters of one: second of five' 17 of 32" in capsys.readouterr().out
+    found = rai.certify(rai.LUCB(as_printed=True), delta=0.1, seed=0)
+    (row,) = found.violations
+    assert f"'{row.instance}', {row.low:.2f}" in example

@@ -3,8 +3,8 @@
 One verb, one file: what it is told, what it does, and what it prints. Beside them live what verbs
 share (`options`, `problem`, `results`, `tables`, `text`) and what the parser is told (`parser`).
 
-Exit code 0; 2 with one line on the error stream for input that cannot be used; 130 after Ctrl-C,
-with what was finished printed.
+Exit code 0; 1 where `certify` found a violation; 2 with one line on the error stream for input that
+cannot be used; 130 after Ctrl-C, with what was finished printed.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import typer.main
 
 import rai_sim
 from rai_sim.cli import bounds as _bounds
+from rai_sim.cli import certify as _certify
 from rai_sim.cli import parser
 from rai_sim.cli import plot as _plot
 from rai_sim.cli import report as _report
@@ -64,6 +65,7 @@ def _program(
 _VERBS = (
     _run.run,
     _bounds.bounds,
+    _certify.certify,
     _study.study,
     _trace.trace,
     _plot.plot,
@@ -85,7 +87,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0; 2 for bad input, after one line on the error stream; 130 after Ctrl-C.
+        0; 1 where `certify` found a violation; 2 for bad input, after one line on the error stream;
+        130 after Ctrl-C.
 
     Examples
     --------

@@ -37,7 +37,7 @@ SKIP_ERROR = 1e-12
 #: Kinds of files that figures are written as.
 KINDS = ("png", "svg", "pdf")
 #: Arguments of the library whose option has another name.
-_OTHER_NAMES = {"n_jobs": "jobs", "task": "table_task", "arms": "law"}
+_OTHER_NAMES = {"n_jobs": "jobs", "task": "table_task", "arms": "law", "problems": "law"}
 Read = TypeVar("Read")
 
 
@@ -224,9 +224,9 @@ class CommandLine(Speech):
         return f"{option}: {words}" if option.startswith("--") else words
 
 
-def again(command: str, **options: Any) -> str:
+def again(*command: str, **options: Any) -> str:
     """Return the command that gives the same numbers; what does not change them is left out."""
-    words = ["rai-sim", command]
+    words = ["rai-sim", *command]
     for name, value in options.items():
         if name == "strict":
             words += [] if value else ["--no-strict"]

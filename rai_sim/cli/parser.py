@@ -3,6 +3,7 @@ names, the version, completion."""
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -17,6 +18,9 @@ _NARROW = 60
 #: The options by which the parser's library completes words in a shell.
 COMPLETION = ("--install-completion", "--show-completion")
 
+#: How some versions of the parser's library end the name of an argument, as in `STUDY <Path>`.
+_TYPE = re.compile(r" <\w+>$")
+
 # The parser's classes live in another place from version to version; these ways to them are public.
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 _HelpFormatter: Any = typer.Context.formatter_class
@@ -24,12 +28,13 @@ _HelpFormatter: Any = typer.Context.formatter_class
 
 class _Formatter(_HelpFormatter):  # type: ignore[misc]  # its place is known when it runs alone
     """In a narrow terminal what an option means stands below it, not in a column of a few letters
-    beside it."""
+    beside it; and of what stands after a command the type in the program is not told."""
 
     def write_dl(
         self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
-        super().write_dl(rows, 4 if self.width < _NARROW else col_max, col_spacing)
+        told = [(_TYPE.sub("", name), words) for name, words in rows]
+        super().write_dl(told, 4 if self.width < _NARROW else col_max, col_spacing)
 
 
 class _Context(typer.Context):

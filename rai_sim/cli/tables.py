@@ -17,6 +17,7 @@ from rai_sim.simulation.result import Result
 from rai_sim.simulation.statistics import upper_bound
 from rai_sim.simulation.summary import Summary, found_in, summarise
 from rai_sim.support.columns import Column, titles
+from rai_sim.support.text_tables import text_table as text_table
 from rai_sim.support.wording import count, json_safe, listed, number, percent
 
 #: A text that lists arms stops after so many; JSON has them all.
@@ -203,21 +204,6 @@ def fitted_table(
         *(line for row in texts for line in fitted.row(row)),
         *fitted.left_out(remedy),
     ]
-
-
-def text_table(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
-    """Return lines with aligned columns; row 0 is the header, the first `left` columns are flush
-    left."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-
-    def line(row: Sequence[str]) -> str:
-        cells = [
-            text.ljust(w) if i < left else text.rjust(w)
-            for i, (text, w) in enumerate(zip(row, widths, strict=True))
-        ]
-        return "  ".join(cells).rstrip()
-
-    return [line(rows[0]), "-" * (sum(widths) + 2 * (len(widths) - 1)), *map(line, rows[1:])]
 
 
 class RunTable:

@@ -358,3 +358,17 @@ def upper_bound(
         return None, None
     function, theorem = algorithm.upper_bound
     return theorem, float(getattr(bounds, function)(problem, delta))
+
+
+def allowed_pulls(bound: float, problem: Problem) -> float:
+    """Return beyond how many pulls a run is said to pass a theorem's bound: one more an arm.
+
+    Butterscotch's theorem counts fractional pulls, which the algorithm rounds up.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> allowed_pulls(41_465.2, rai.table_problem())
+    41475.2
+    """
+    return bound + problem.n_arms

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rai_sim.simulation.columns import Found
-from rai_sim.simulation.statistics import Sums, of_finished, quantiles_of
+from rai_sim.simulation.statistics import Sums, allowed_pulls, of_finished, quantiles_of
 from rai_sim.support.wording import count, json_safe, listed, number, percent
 
 if TYPE_CHECKING:
@@ -220,8 +220,7 @@ def _share_above(result: Result, found: Found) -> float | None:
     upper, finished = found["upper_bound_pulls"], found.sums.finished
     if upper is None:
         return None
-    # Butterscotch's theorem counts fractional pulls, which the algorithm rounds up.
-    above = of_finished(result.pulls, result.finished) > upper + result.problem.n_arms
+    above = of_finished(result.pulls, result.finished) > allowed_pulls(upper, result.problem)
     return int(np.count_nonzero(above)) / finished if finished else math.nan
 
 

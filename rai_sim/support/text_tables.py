@@ -1,0 +1,28 @@
+"""Tables as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def text_table(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Return lines with aligned columns; row 0 is the header, the first `left` columns are flush
+    left.
+
+    Examples
+    --------
+    >>> print("\\n".join(text_table([["arm", "pulls"], ["A", "1,000"]])))
+    arm  pulls
+    ----------
+    A    1,000
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+
+    def line(row: Sequence[str]) -> str:
+        cells = [
+            text.ljust(w) if i < left else text.rjust(w)
+            for i, (text, w) in enumerate(zip(row, widths, strict=True))
+        ]
+        return "  ".join(cells).rstrip()
+
+    return [line(rows[0]), "-" * (sum(widths) + 2 * (len(widths) - 1)), *map(line, rows[1:])]

@@ -1,0 +1,15 @@
+"""Tables as plain text."""
+
+from rai_sim.support.text_tables import text_table
+
+
+def test_columns_are_aligned() -> None:
+    """The first ones to the left, numbers to the right; no line ends in blanks."""
+    rows = [("name", "kind", "pulls"), ("a", "", "1,000"), ("longer", "b", "")]
+    assert text_table(rows, left=2) == [
+        "name    kind  pulls",
+        "-------------------",
+        "a             1,000",
+        "longer  b",
+    ]
+    assert text_table(rows, left=0)[2] == "     a        1,000"
