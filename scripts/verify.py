@@ -29,6 +29,7 @@ from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
+from coins import Coin
 from kills import kill
 from mutants import (
     LATE_STATE,
@@ -654,6 +655,75 @@ def errors_above_delta(case: Case, runs: int, jobs: int) -> tuple[float, str]:
 
 
 # --------------------------------------------------------------------------------------------------
+# Certification: ours on hard instances, and the test's own error rates
+# --------------------------------------------------------------------------------------------------
+
+#: A level at which there are alarms to be counted.
+ALPHA = 0.2
+
+
+def certified(
+    algorithm: Algorithm, delta: float, claim: str, size: Size, pool: Executor, jobs: int
+) -> Verdict:
+    """What is claimed of an algorithm holds on all hard instances, with confidence 99 %."""
+    found, seconds = certification(algorithm, delta, claim, size, jobs)
+    detail = f"{found.statements[0]}; {seconds:.0f} s"
+    return Verdict(f"certified, {claim}, delta {delta:g}, {SHORT[algorithm]}", found.passed, detail)
+
+
+def printed_caught(delta: float, size: Size, pool: Executor, jobs: int) -> Verdict:
+    """Negative control: the printed LUCB is rejected, within a minute."""
+    found, seconds = certification(LUCB(as_printed=True), delta, "error", size, jobs)
+    passed = bool(found.violations) and seconds < 60.0
+    detail = f"{found.statements[0]}; {seconds:.1f} s"
+    return Verdict(f"negative control, certified, delta {delta:g}, LUCB as printed", passed, detail)
+
+
+def certification(
+    algorithm: Algorithm, delta: float, claim: str, size: Size, jobs: int
+) -> tuple[rai.Certification, float]:
+    """Certify on all ready-made instances, which are shorter in a quick run; return the seconds,
+    too."""
+    problems = rai.hard_problems(delta, pulls=200_000 if size is FULL else 20_000)
+    if claim == "pulls":
+        problems |= {
+            f"{instance} table, task {task}": rai.table_problem(task, instance)
+            for instance in ("mirrored", "printed")
+            for task in range(1, 6)
+        }
+    began = time.perf_counter()
+    found = rai.certify(algorithm, delta, problems=problems, claim=claim, seed=SEED, n_jobs=jobs)
+    return found, time.perf_counter() - began
+
+
+def false_alarms(
+    error: float, least: float, most: float, size: Size, pool: Executor, jobs: int
+) -> Verdict:
+    """Of an algorithm that errs with probability `error` times delta a certification at alpha = 20
+    % says so with a frequency between two bounds."""
+    tests = size.error_runs // 2
+    share = math.ceil(tests / (4 * jobs))
+    alarms = sum(pool.map(partial(count_alarms, 0.1 * error, share), range(4 * jobs)))
+    rate, n = alarms / (share * 4 * jobs), share * 4 * jobs
+    detail = f"{alarms:,} alarms in {n:,} tests at alpha = {ALPHA:g}, {100 * rate:.2f} %"
+    control = "negative control, " if least > 0.0 else ""
+    return Verdict(f"{control}alarms of certify at {error:g} delta", least <= rate <= most, detail)
+
+
+def count_alarms(error: float, count: int, part: int) -> int:
+    """Count the certifications that find a coin of this error to be above 0.1."""
+    table = {"table": rai.table_problem()}
+    return sum(
+        bool(
+            rai.certify(
+                Coin(error=error), 0.1, problems=table, alpha=ALPHA, seed=part * count + i
+            ).violations
+        )
+        for i in range(count)
+    )
+
+
+# --------------------------------------------------------------------------------------------------
 # Samplers
 # --------------------------------------------------------------------------------------------------
 
@@ -943,6 +1013,22 @@ CHECKS: dict[str, list[Check]] = {
     ],
     "mean": [partial(mean_pulls, case) for case in MEANS],
     "error": [*(partial(error_rate, case) for case in ERRORS), erring_rule],
+    "certify": [
+        *(
+            partial(certified, algorithm, delta, "error")
+            for algorithm in (Vanilla(), Butterscotch(), LUCB())
+            for delta in (0.1, 0.01)
+        ),
+        *(
+            partial(certified, algorithm, delta, "pulls")
+            for algorithm in (Vanilla(), Vanilla(merging=False), Butterscotch())
+            for delta in (0.1, 0.01)
+        ),
+        partial(printed_caught, 0.1),
+        partial(printed_caught, 0.01),
+        partial(false_alarms, 1.0, 0.0, ALPHA),
+        partial(false_alarms, 1.5, 0.9, 1.0),
+    ],
     "sampler": samplers(),
     "size": [aggregates_in_bounded_memory, many_ratings],
     "kills": [partial(kills, keep) for keep in ("replications", "aggregates")],

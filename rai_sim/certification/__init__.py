@@ -7,6 +7,6 @@ of it.
 
 from rai_sim.certification.family import hard_problems as hard_problems
 from rai_sim.certification.outcome import Certification as Certification
-from rai_sim.certification.outcome import Tested as Tested
+from rai_sim.certification.outcome import Tried as Tried
 from rai_sim.certification.sequential import CertificationInterrupted as CertificationInterrupted
 from rai_sim.certification.sequential import certify as certify

@@ -29,10 +29,12 @@ class Claim(ABC):
 
     #: What `certify` calls it.
     name: ClassVar[str]
-    #: The verdict where it does not hold; what happened, of several replications; its probability.
+    #: What happened, of several replications; in a table; and its probability.
+    event: ClassVar[str]
+    title: ClassVar[str]
+    rate: ClassVar[str]
+    #: The verdict where the claim does not hold.
     refuted: str
-    event: str
-    rate: str
 
     @abstractmethod
     def cap(self, problem: Problem, algorithm: Algorithm, delta: float) -> int:
@@ -47,7 +49,7 @@ class DeltaPC(Claim):
     """An algorithm is delta-PC: with probability at most delta it stops with a wrong output."""
 
     name, refuted = "error", "not delta-PC"
-    event, rate = "outputs are wrong", "error rate"
+    event, title, rate = "outputs are wrong", "errors", "error rate"
 
     def __init__(self, max_pulls: int | None) -> None:
         """Keep the cap of all instances, None for one by the theorem."""
@@ -69,7 +71,8 @@ class DeltaPC(Claim):
 class PullsBound(Claim):
     """A theorem's bound on an algorithm's pulls is exceeded with probability at most delta."""
 
-    name, event, rate = "pulls", "replications took more pulls than the bound", "share above"
+    name, event = "pulls", "replications took more pulls than the bound"
+    title, rate = "above bound", "rate above the bound"
 
     def __init__(self, algorithm: Algorithm, max_pulls: int | None) -> None:
         """Find the theorem."""

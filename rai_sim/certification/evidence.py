@@ -56,7 +56,7 @@ class Evidence:
     --------
     >>> seen = Evidence(14, 40, scale=0.01)
     >>> [round(end, 3) for end in seen.interval(0.01)]
-    [0.139, 0.616]
+    [0.101, 0.678]
     >>> seen.log_e_value > 20.0
     True
     """

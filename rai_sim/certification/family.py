@@ -81,7 +81,7 @@ def hard_problems(
     >>> len(found), next(iter(found))
     (27, 'clusters of one: second of five')
     >>> found["near ties: best of two"]
-    Problem(Bernoulli(2 arms, means [0.524, 0.476]), clusters=(1, 1), required=(1, 0))
+    Problem(Bernoulli(2 arms, means [0.5265, 0.4735]), clusters=(1, 1), required=(1, 0))
     """
     delta = check_delta(delta)
     most = real("pulls", pulls)

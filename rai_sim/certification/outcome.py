@@ -46,7 +46,7 @@ class Seen(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Tested:
+class Tried:
     """What was seen on an instance.
 
     Attributes
@@ -97,7 +97,7 @@ class Tested:
     @classmethod
     def of(
         cls, instance: tuple[str, Problem, int], seen: Seen, delta: float, level: float
-    ) -> Tested:
+    ) -> Tried:
         """Return what follows from what was seen, at a level for this instance alone."""
         least, most = seen.readings(delta)
         return cls(
@@ -118,7 +118,7 @@ def _e_value(log_e_value: float) -> str:
     )
 
 
-#: What tables show of `Tested`.
+#: What tables show of `Tried`.
 COLUMNS: Catalogue[Column] = Catalogue(
     [
         Column(key="instance", title="instance", get=lambda one: one.instance),
@@ -165,6 +165,20 @@ COLUMNS: Catalogue[Column] = Catalogue(
 )
 
 
+def columns_for(claim: Claim) -> tuple[Column, ...]:
+    """Return the columns, in the words of a claim.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> from rai_sim.certification.claims import claim_called
+    >>> titles(columns_for(claim_called("pulls", rai.Vanilla(), None)))[2:5]
+    ['above bound', 'capped', 'rate above the bound']
+    """
+    words = {"errors": claim.title, "rate": claim.rate}
+    return tuple(one.shown(words.get(one.key, one.title)) for one in COLUMNS)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Certification:
     """What `certify` found.
@@ -185,7 +199,7 @@ class Certification:
         As in `simulate`.
     most_replications : int
         How many an instance may have had.
-    rows : tuple of Tested
+    rows : tuple of Tried
         One an instance, in the order in which they were run.
     interrupted : bool
         Whether it was ended by Ctrl-C.
@@ -198,16 +212,16 @@ class Certification:
     seed: int
     skip_error: float
     most_replications: int
-    rows: tuple[Tested, ...]
+    rows: tuple[Tried, ...]
     interrupted: bool = False
 
     @property
-    def violations(self) -> tuple[Tested, ...]:
+    def violations(self) -> tuple[Tried, ...]:
         """The instances on which the probability is above delta."""
         return tuple(row for row in self.rows if row.finding == ABOVE)
 
     @property
-    def tried(self) -> tuple[Tested, ...]:
+    def tried(self) -> tuple[Tried, ...]:
         """The instances that were run: a violation ends the test, unless it was to go on."""
         return tuple(row for row in self.rows if row.replications)
 
@@ -248,7 +262,7 @@ class Certification:
             said.append(f"{count(left_out, 'instance')} not run: {why}")
         return (*said, self._how_sure())
 
-    def _accusation(self, row: Tested) -> str:
+    def _accusation(self, row: Tried) -> str:
         low, high = percent(row.low), percent(row.high)
         return (
             f"{self.claim.refuted}: on {row.instance!r} {row.errors:,} of {row.replications:,} "
@@ -275,9 +289,9 @@ class Certification:
 
     def _how_sure(self) -> str:
         return (
-            f"error rates of this test: if no {self.claim.rate} is above delta, one is said to be "
-            f"with probability at most alpha = {percent(self.alpha)}; if one is, all are said to be "
-            "below with probability at most alpha; over all instances, wherever the test stops (an "
+            "error rates of this test: where the claim holds on all instances a violation is found "
+            f"with probability at most alpha = {percent(self.alpha)}; where it does not, all are "
+            "said to be below delta with probability at most alpha; wherever the test stops (an "
             f"instance needs an e-value of {1.0 / self.level:,.0f})"
         )
 
@@ -292,7 +306,7 @@ class Certification:
 
     def __str__(self) -> str:
         """Return the verdict with a table of the instances."""
-        columns = tuple(COLUMNS)
+        columns = columns_for(self.claim)
         table = [titles(columns), *([c.text for c in cells(columns, row)] for row in self.tried)]
         return "\n".join([self.headline, "", *text_table(table), "", *self.statements])
 
@@ -307,7 +321,7 @@ class Certification:
         """Return the table and the verdict, for notebooks."""
         from rai_sim.support import html_tables
 
-        columns = tuple(COLUMNS)
+        columns = columns_for(self.claim)
         table = html_tables.table(titles(columns), [cells(columns, row) for row in self.tried])
         said = "".join(map(html_tables.line, self.statements))
         return html_tables.block(self.headline, table, said)

@@ -12,7 +12,7 @@ from rai_sim.algorithms.base import Algorithm
 from rai_sim.arms.recorded import Recorded
 from rai_sim.certification.claims import Claim, claim_called
 from rai_sim.certification.family import hard_problems
-from rai_sim.certification.outcome import ABOVE, OPEN, Certification, Seen, Tested
+from rai_sim.certification.outcome import ABOVE, OPEN, Certification, Seen, Tried
 from rai_sim.problem import Problem
 from rai_sim.simulation.progress import Bar
 from rai_sim.simulation.result import Experiment
@@ -24,8 +24,8 @@ from rai_sim.support.wording import short
 
 #: Replications after which an instance is looked at first, and how much later it is each time.
 _FIRST_LOOK, _GROWTH = 32, 1.25
-#: An instance may have so many replications over delta: of 27 with a rate of 3/2 delta each shows it
-#: with probability 0.96.
+#: An instance may have so many replications over delta: one of 27 whose rate is 3/2
+#: delta shows it with probability 0.96 and more.
 _MOST_OVER_DELTA = 200.0
 #: Seen of an instance that was not run yet.
 _NOTHING = Seen()
@@ -217,7 +217,7 @@ class _Test:
         """Return what was found so far."""
         delta, level = self.experiment.delta, self._level
         rows = (
-            Tested.of((one.name, one.problem, one.cap), one.seen, delta, level)
+            Tried.of((one.name, one.problem, one.cap), one.seen, delta, level)
             for one in self.instances
         )
         return Certification(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,12 +23,16 @@ from rai_sim.cli.options import (
     parse_algorithm,
 )
 from rai_sim.cli.parser import among
+from rai_sim.cli.pictures import kind_of, write_picture
 from rai_sim.cli.problem import build_problem, takes_problem
 from rai_sim.cli.tables import fitted_table, json_text
 from rai_sim.cli.text import show
 from rai_sim.problem import Problem
 from rai_sim.support.errors import BadInput
 from rai_sim.support.parsing import near
+
+if TYPE_CHECKING:
+    from rai_sim.certification import Certification
 
 #: What the claims are called, and what is printed where a problem was given.
 _CLAIMS = ("error", "pulls")
@@ -79,6 +84,9 @@ def certify(
     skip_error: Annotated[
         float, options.real("total variation that skipping rounds may cost")
     ] = SKIP_ERROR,
+    plot: Annotated[
+        Path | None, options.path("draw the error rates into a .png, .svg or .pdf file")
+    ] = None,
     progress: Annotated[bool | None, PROGRESS] = None,
     json: Json = False,
 ) -> None:
@@ -91,6 +99,7 @@ def certify(
 
     chosen = parse_algorithm(algorithm)
     problems = _problems(problem_options, delta, only, pulls)
+    kind = None if plot is None else kind_of(plot)
     numbers: dict[str, Any] = {
         "delta": delta,
         "claim": claim,
@@ -111,22 +120,35 @@ def certify(
         )
     except certification.CertificationInterrupted as interrupt:
         found = interrupt.result
+    notes = [f"drawn into {plot}"] if _draw(found, plot, kind) else []
     given: dict[str, Any] = {"only": only or [], "pulls": pulls}
     rerun = again("certify", algorithm, **problem_options, **numbers, **given)
     rerun += " --keep-going" if keep_going else ""
     if json:
         show(json_text({**found.to_dict(), "rerun": rerun}))
     else:
-        show(certification_text(found, [f"the same again: {rerun}"]))
+        show(certification_text(found, [*notes, f"the same again: {rerun}"]))
     if found.interrupted or found.violations:
         raise typer.Exit(130 if found.interrupted else 1)
 
 
-def certification_text(found: Any, notes: Sequence[str]) -> str:
-    """Return the verdict with a table of the instances that were run, and the notes."""
-    from rai_sim.certification.outcome import COLUMNS
+def _draw(found: Certification, path: Path | None, kind: str | None) -> bool:
+    """Draw what was found, if that is asked for and anything was run."""
+    if path is None or kind is None or not found.tried:
+        return False
+    from rai_sim.plotting.certifications import error_rates, size_for
 
-    table = fitted_table(tuple(COLUMNS), found.tried, 1, _LEAST, "a pipe or --json has all")
+    write_picture(path, kind, size_for(found), lambda axes: error_rates(found, axes))
+    return True
+
+
+def certification_text(found: Certification, notes: Sequence[str]) -> str:
+    """Return the verdict with a table of the instances that were run, and the notes."""
+    from rai_sim.certification.outcome import columns_for
+
+    table = fitted_table(
+        columns_for(found.claim), found.tried, 1, _LEAST, "a pipe or --json has all"
+    )
     return "\n".join([found.headline, "", *table, "", *found.statements, *notes])
 
 

@@ -8,21 +8,18 @@ from typing import Annotated, Any
 from rai_sim.algorithms.text import describe_algorithms
 from rai_sim.cli import options
 from rai_sim.cli.options import (
-    KINDS,
     SKIP_ERROR,
     VARIANTS,
     Delta,
     Json,
     again,
-    check_file,
     parse_algorithm,
 )
+from rai_sim.cli.pictures import kind_of, write_picture
 from rai_sim.cli.problem import build_problem, takes_problem
 from rai_sim.cli.tables import fitted_table, json_text
 from rai_sim.cli.text import show
 from rai_sim.simulation.progress import Bar
-from rai_sim.support.errors import BadInput
-from rai_sim.support.files import write_atomically
 from rai_sim.support.wording import json_safe
 from rai_sim.tracing import trace as tracing
 from rai_sim.tracing.events import event_columns
@@ -59,10 +56,7 @@ def trace(
     Its numbers are those of `run`.
     """
     problem, chosen = build_problem(problem_options), parse_algorithm(algorithm)
-    kind = None
-    if plot is not None:
-        kind = kind_of(plot)
-        import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is run
+    kind = None if plot is None else kind_of(plot)
     numbers: dict[str, Any] = {
         "delta": delta,
         "seed": seed,
@@ -81,19 +75,6 @@ def trace(
     else:
         notes = [f"the same again: {rerun}"]
         show(trace_text(found, notes if plot is None else [f"drawn into {plot}", *notes]))
-
-
-def kind_of(path: Path, option: str = "--plot") -> str:
-    """Return the kind of file that a name asks for; refuse what cannot be written before anything
-    is run."""
-    kind = path.suffix.lower().removeprefix(".")
-    if kind not in KINDS:
-        raise BadInput(
-            f"{option} {path} does not end in {', '.join(f'.{known}' for known in KINDS)}; give a "
-            "name that does"
-        )
-    check_file(path, option)
-    return kind
 
 
 def trace_text(trace: Trace, notes: list[str]) -> str:
@@ -139,10 +120,6 @@ def trace_document(trace: Trace, **more: Any) -> dict[str, Any]:
 def write_trace(trace: Trace, path: Path, kind: str) -> None:
     """Draw a trace into a file."""
     from rai_sim import plotting
-    from rai_sim.plotting.choice import figure_bytes
-    from rai_sim.plotting.style import house_style, own_axes
     from rai_sim.plotting.traces import SIZE
 
-    with house_style():
-        picture = figure_bytes(plotting.trace(trace, own_axes(SIZE)), kind)
-    write_atomically(path, lambda file: file.write(picture))
+    write_picture(path, kind, SIZE, lambda axes: plotting.trace(trace, axes))

@@ -15,6 +15,7 @@ except ModuleNotFoundError as error:
     ) from None
 
 from rai_sim.plotting.arms import pulls_by_gap as pulls_by_gap
+from rai_sim.plotting.certifications import error_rates as error_rates
 from rai_sim.plotting.distributions import distribution as distribution
 from rai_sim.plotting.means import mean_pulls as mean_pulls
 from rai_sim.plotting.ratios import ratios as ratios

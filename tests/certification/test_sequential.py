@@ -5,11 +5,11 @@ from typing import Any
 
 import joblib
 import pytest
-from coins import Coin
+from coins import Coin, decided
 
 import rai_sim as rai
 from rai_sim.certification import sequential
-from rai_sim.certification.outcome import ABOVE, BELOW, OPEN, Certification
+from rai_sim.certification.outcome import ABOVE, BELOW, OPEN, Certification, Seen
 from rai_sim.certification.sequential import CertificationInterrupted
 
 TABLE = {"table": rai.table_problem()}
@@ -46,6 +46,24 @@ def test_far_too_many_errors_are_found_at_once() -> None:
     every = rai.certify(Coin(error=0.5), 0.1, problems=SEVERAL, seed=0, keep_going=True)
     assert [row.finding for row in every.rows] == [ABOVE] * 5
     assert len(every.violations) == 5
+
+
+@pytest.mark.parametrize(("delta", "found"), [(0.1, 0.98), (0.01, 0.96)])
+def test_what_one_of_27_instances_does(delta: float, found: float) -> None:
+    """With the looks, the budget and the level that they have, exactly: at delta an alarm is so
+    rare that of 27 it is rarer than alpha by far; of half as much again nearly all are found."""
+    level, looks = 0.01 / 27, list(sequential._looks(round(200 / delta)))
+
+    def above(ones: int, tosses: int) -> bool:
+        return Seen(tosses, ones).finding(delta, level) == ABOVE
+
+    def below(ones: int, tosses: int) -> bool:
+        return Seen(tosses, ones).finding(delta, level) == BELOW
+
+    assert 27 * decided(delta, looks, above, below)[0] < 0.0008
+    assert decided(1.5 * delta, looks, above, below)[0] > found
+    assert decided(1.5 * delta, looks, above, below)[1] < 1e-6
+    assert decided(0.5 * delta, looks, above, below)[1] > 0.999
 
 
 @pytest.mark.slow

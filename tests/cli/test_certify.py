@@ -1,6 +1,7 @@
 """The verb `certify`: verdicts, exit codes, what is chosen, slips, Ctrl-C."""
 
 import shlex
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -81,6 +82,15 @@ def test_a_narrow_terminal(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> 
     assert (
         "left out to fit 90 columns: capped, error rate, e-value; a pipe or --json has all" in text
     )
+
+
+def test_a_picture(capsys: Capture, tmp_path: Path) -> None:
+    """Of the kind that the name asks for; a wrong name is refused before anything is run."""
+    text = printed(capsys, f"certify vanilla --table-task 1 --delta 0.1 --plot {tmp_path}/x.svg")
+    assert f"drawn into {tmp_path}/x.svg" in text
+    assert "<svg" in (tmp_path / "x.svg").read_text()
+    said = refused(capsys, f"certify vanilla --table-task 1 --plot {tmp_path}/x.jpeg")
+    assert "x.jpeg does not end in .png, .svg, .pdf; give a name that does" in said
 
 
 @pytest.mark.parametrize(
