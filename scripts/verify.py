@@ -2,7 +2,7 @@
 what passed.
 
 False alarms: the comparisons of laws, error rates and samplers share a probability of 1e-3
-(Bonferroni), those of means have 6.4e-4 together. Seeds are fixed, so a verdict is the same every
+(Bonferroni), those of means have 6.4e-4 together, each certification 1e-2. Seeds are fixed, so a verdict is the same every
 time. The checks called "negative control" hand a wrong twin, or a rule known to err, to the same
 comparison: they pass if it is caught.
 """

@@ -178,18 +178,28 @@ class _Test:
         return self.alpha / len(self.instances)
 
     def run(self, bar: Bar) -> None:
-        """Look at every open instance after more and more replications, until none is open or a
-        violation is found."""
+        """Run every instance until it is clear or a violation ends the test, and tell how far it
+        is."""
+        for one, look in self._next():
+            if bar.due:
+                self._tell(bar, look)
+            self._run_to(one, look)
+        self._tell(bar, 0)
+
+    def _next(self) -> Iterator[tuple[_Instance, int]]:
+        """Yield an open instance and up to how many replications it is to be run, look after look,
+        until none is open or a violation is found."""
         for look in _looks(self.most):
-            waiting = [one for one in self.instances if one.name not in self.decided]
-            for one in waiting:
-                self._tell(bar, waiting, look)
-                self._run_to(one, look)
+            for one in self._open():
+                yield one, look
                 finding = one.seen.finding(self.experiment.delta, self._level)
                 if finding != OPEN:
                     self.decided.add(one.name)
                 if finding == ABOVE and not self.keep_going:
                     return
+
+    def _open(self) -> list[_Instance]:
+        return [one for one in self.instances if one.name not in self.decided]
 
     def _run_to(self, one: _Instance, look: int) -> None:
         result = simulate(
@@ -206,12 +216,12 @@ class _Test:
         errors, capped = self.claim.counts(result)
         one.seen = Seen(look, one.seen.errors + errors, one.seen.capped + capped)
 
-    def _tell(self, bar: Bar, waiting: list[_Instance], look: int) -> None:
-        if bar.due:
-            done = sum(one.seen.replications for one in self.instances)
-            total = done + sum(look - one.seen.replications for one in waiting)
-            words = f"{len(self.decided)} of {len(self.instances)} instances are clear"
-            bar.put(done, total, words)
+    def _tell(self, bar: Bar, look: int) -> None:
+        """Show replications done, and in all if every open instance is run up to a look."""
+        done = sum(one.seen.replications for one in self.instances)
+        total = done + sum(max(look - one.seen.replications, 0) for one in self._open())
+        words = f"{len(self.decided)} of {len(self.instances)} instances are clear"
+        bar.put(done, total, words)
 
     def result(self, *, interrupted: bool = False) -> Certification:
         """Return what was found so far."""

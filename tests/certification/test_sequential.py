@@ -232,6 +232,14 @@ def test_ctrl_c_leaves_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "INTERRUPTED" in str(found)
 
 
+def test_progress_ends_where_the_test_does(capsys: pytest.CaptureFixture[str]) -> None:
+    """Replications that were run, and how many instances are clear; on the error stream."""
+    found = rai.certify(Coin(), 0.1, problems=SEVERAL, seed=0, progress=True)
+    done = sum(row.replications for row in found.rows)
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert f"100 %, {done}/{done} replications, 5 of 5 instances are clear" in last
+
+
 STRICT = rai.Problem(rai.Gaussian([0.5, 0.1], sd=0.6), (1, 1), (1, 0), strict=False)
 RECORDED = rai.best_arm(rai.Recorded([[1, 0, 1, 1], [0, 0, 1, 0]]))
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
