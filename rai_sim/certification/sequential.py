@@ -24,8 +24,8 @@ from rai_sim.support.wording import short
 
 #: Replications after which an instance is looked at first, and how much later it is each time.
 _FIRST_LOOK, _GROWTH = 32, 1.25
-#: An instance may have so many replications over delta: one of 27 whose rate is 3/2
-#: delta shows it with probability 0.96 and more.
+#: An instance may have so many replications over delta: one of 27 whose rate is 3/2 delta shows it
+#: with probability 0.96 and more.
 _MOST_OVER_DELTA = 200.0
 #: Seen of an instance that was not run yet.
 _NOTHING = Seen()
@@ -65,8 +65,9 @@ def certify(
     had all its replications. The intervals are those of a confidence sequence
     (`rai_sim.certification.evidence`): with probability 1 - alpha none of their lower ends is ever
     above the truth on any instance, with probability 1 - alpha none of their upper ends below it,
-    however often one looks and whenever one stops. So the test has two error rates, each at most
-    alpha: to say "not delta-PC" though no error rate is above delta, and to pass though one is.
+    however often one looks and whenever one stops (an instance has a share of alpha, one over their
+    number). So the test has two error rates, each at most alpha: to say "not delta-PC" though no
+    error rate is above delta, and to pass though one is.
 
     An algorithm that passes is not proven delta-PC: other instances may be harder for it.
 
@@ -89,9 +90,9 @@ def certify(
         one of the ready-made instances is found with probability 0.96. An algorithm without errors
         needs some 10 / delta.
     max_pulls : int, optional
-        Pulls at which a replication is given up; four times Theorem 2's bound of the instance when
-        None. One that is given up may still have erred: it counts as right where a violation is to
-        be shown, as wrong where it is to be excluded.
+        Pulls at which a replication is given up; four times what Theorems 2 and 3 allow on the
+        instance when None. One that is given up may still have erred: it counts as right where a
+        violation is to be shown, as wrong where it is to be excluded.
     keep_going : bool, default False
         Go on after a violation, to learn on which instances there are more.
     seed, n_jobs, progress, skip_error

@@ -79,7 +79,9 @@ def certify(
     jobs: Jobs = 1,
     max_pulls: Annotated[
         int | None,
-        options.whole("give a replication up at so many pulls; default: 4 times Theorem 2"),
+        options.whole(
+            "give a replication up at so many pulls; default: 4 times what Theorems 2 and 3 allow"
+        ),
     ] = None,
     skip_error: Annotated[
         float, options.real("total variation that skipping rounds may cost")

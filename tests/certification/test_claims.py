@@ -21,11 +21,13 @@ def test_wrong_outputs_count_and_capped_ones_may() -> None:
     assert capped == np.count_nonzero(~result.finished) > 0
 
 
-def test_the_cap_is_four_times_theorem_2() -> None:
-    """Of each instance; where that is beyond what may be counted, as much as may be."""
+def test_the_cap_is_four_times_what_theorems_allow() -> None:
+    """On each instance; where that is beyond what may be counted, as much as may be."""
     claim = claim_called("error", rai.Vanilla(), None)
-    problem = rai.table_problem(2)
+    problem, easy = rai.table_problem(2), rai.Problem(rai.Bernoulli([0.9, 0.1]), (2,), (1,))
     assert claim.cap(problem, rai.Vanilla(), 0.1) == int(4 * rai.bounds.vanilla(problem, 0.1))
+    assert claim.cap(easy, rai.Vanilla(), 0.1) == int(4 * rai.bounds.butterscotch(easy, 0.1))
+    assert rai.certify(rai.Butterscotch(), 0.1, problems={"easy": easy}, seed=0).rows[0].capped == 0
     endless = rai.best_arm(rai.Bernoulli([0.5, 0.5 - 1e-14]))
     assert claim.cap(endless, rai.Vanilla(), 0.1) == MOST_PULLS
 
