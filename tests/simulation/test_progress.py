@@ -242,8 +242,8 @@ def test_a_brief_bar_shows_what_takes_long_alone(
 def test_a_replication_that_takes_long_is_told_of_while_it_runs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], n_jobs: int
 ) -> None:
-    """By kernels in the main thread or in workers: rounds and pulls grow from line to line; nobody
-    asked, nothing is written."""
+    """By kernels in the main thread or in workers: rounds and pulls grow, but for lines between
+    which a busy machine did not let the kernel run; nobody asked, nothing is written."""
     for module, name in (
         (shown, "_LOOK_SECONDS"),
         (shown, "_FIRST_LINE"),
@@ -273,7 +273,7 @@ def test_a_replication_that_takes_long_is_told_of_while_it_runs(
         for line in lines
         if (match := re.search(r", replication (\d): round (\S+), (\S+) pulls, 3 of 3 arms", line))
     ]
-    first = [one for one in told if one[0] == 0]
+    first = list(dict.fromkeys(one for one in told if one[0] == 0))
     assert len(first) >= 3
     assert all(a[1] < b[1] and a[2] < b[2] for a, b in pairwise(first))
     assert all(abs(pulls / round_ - 3.0) < 0.2 for _, round_, pulls in told)
