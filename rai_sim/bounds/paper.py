@@ -10,9 +10,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from rai_sim.bounds.asymptotic import check_problem
 from rai_sim.problem import Problem, check_delta
-from rai_sim.support.checks import short
-from rai_sim.support.errors import ArgumentTypeError
 
 
 def lower(problem: Problem, delta: float) -> float:
@@ -49,7 +48,7 @@ def lower(problem: Problem, delta: float) -> float:
     36.84
     """
     delta = check_delta(delta)
-    gap = _check_problem(problem).bottleneck_gap
+    gap = check_problem(problem).bottleneck_gap
     return -math.log(delta) / 2.0 / gap / gap
 
 
@@ -142,16 +141,6 @@ def butterscotch(problem: Problem, delta: float) -> float:
         return float(np.sum(terms)) + 128.0 * log * (len(g) - len(small))
 
 
-def _check_problem(problem: Problem) -> Problem:
-    if not isinstance(problem, Problem):
-        raise ArgumentTypeError(
-            "problem",
-            f"problem is {short.repr(problem)} of type {type(problem).__name__}; build one: "
-            "rai.Problem(arms, clusters, required)",
-        )
-    return problem
-
-
 def _gaps(problem: Problem) -> NDArray[np.float64]:
     """Return the larger of the arm's gap and the bottleneck gap for every arm."""
-    return np.maximum(_check_problem(problem).arm_gaps, problem.bottleneck_gap)
+    return np.maximum(check_problem(problem).arm_gaps, problem.bottleneck_gap)

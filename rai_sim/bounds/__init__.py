@@ -1,0 +1,8 @@
+"""What theory says of the number of pulls: the paper's theorems, and the tight lower bound."""
+
+from rai_sim.bounds.asymptotic import Alternative as Alternative
+from rai_sim.bounds.asymptotic import TightBound as TightBound
+from rai_sim.bounds.asymptotic import degenne_koolen as degenne_koolen
+from rai_sim.bounds.paper import butterscotch as butterscotch
+from rai_sim.bounds.paper import lower as lower
+from rai_sim.bounds.paper import vanilla as vanilla

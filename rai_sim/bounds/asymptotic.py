@@ -1,0 +1,440 @@
+"""The tight asymptotic lower bound on the number of pulls (Degenne and Koolen, "Pure exploration
+with multiple correct answers", 2019)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rai_sim.bounds.game import Board, Solution, solve
+from rai_sim.engine.best_response import BERNOULLI, GAUSSIAN
+from rai_sim.problem import Problem
+from rai_sim.support.checks import short
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
+
+Family = Literal["gaussian", "bernoulli"]
+_FAMILIES = {"gaussian": GAUSSIAN, "bernoulli": BERNOULLI}
+#: Where several clusters ask, so many answers are looked at one by one.
+MOST_ANSWERS = 256
+#: Answers whose mixtures are tried on others, to pass these over.
+_TRIED = 4
+#: So many results are kept.
+_KEPT = 256
+#: Distances between neighbouring means count up to so many bottleneck gaps: an arm so far away gets
+#: a share of 1e-12 of the pulls.
+_FAR = 1e6
+#: Arms are listed by name up to so many.
+_MOST_NAMED = 6
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another instance on which an answer is wrong, and which the weights hardly tell from the true
+    one.
+
+    Attributes
+    ----------
+    arm : int
+        The named arm that is in another cluster there.
+    direction : {"down", "up"}
+        Whether that cluster comes after its own, or before.
+    moved : tuple of int
+        The arms that have passed it, or that it has passed: their means are `theta` too.
+    theta : float
+        The mean of all of these arms there, in units of reward.
+    share : float
+        How often the opponent plays this alternative, in (0, 1].
+    """
+
+    arm: int
+    direction: Literal["down", "up"]
+    moved: tuple[int, ...]
+    theta: float
+    share: float
+
+
+@dataclass(frozen=True, eq=False)
+class TightBound:
+    """The bound 1/D of a problem, and the game that it is the value of.
+
+    Attributes
+    ----------
+    value : float
+        1/D, pulls per nat, as far as it is certain: no less than this times ln(1/delta) pulls, as
+        delta goes to 0. 0.0 where there is one cluster only, inf beyond the double range.
+    gap : float
+        1/D is at most `value` (1 + gap).
+    weights : (N,) float64
+        Shares of pulls, in the caller's order, with which an algorithm that knew the means would
+        meet the bound; read-only.
+    answer : tuple of tuple of int
+        The answer that is the cheapest to prove right: for every cluster the arms it names.
+    binding : Alternative or None
+        Of the alternatives that the weights leave equally likely, the one that the opponent plays
+        most often. None where there is one cluster only.
+    family : {"gaussian", "bernoulli"}
+        The laws that the arms are among.
+    complete : bool
+        Whether the answers looked at suffice for `gap` to be that of the solver, 1e-6 at most (see
+        `degenne_koolen`).
+    """
+
+    value: float
+    gap: float
+    weights: NDArray[np.float64]
+    answer: tuple[tuple[int, ...], ...]
+    binding: Alternative | None
+    family: Family
+    complete: bool
+
+    def __repr__(self) -> str:
+        """Return the value, what binds and what is named; of many arms the first ones."""
+        named = ", ".join(_listed(arms) for arms in self.answer)
+        return (
+            f"TightBound(value={self.value:.6g}, gap={self.gap:.1g}, answer=({named}), "
+            f"binding={self.binding if self.binding is None else _told(self.binding)})"
+        )
+
+
+def degenne_koolen(problem: Problem, family: Family = "gaussian") -> TightBound:
+    """Return the tight lower bound on the pulls of any delta-PC algorithm, as delta goes to 0.
+
+    liminf E[pulls] / ln(1/delta) >= 1 / D (Degenne and Koolen 2019, Theorem 1), and some algorithms
+    attain it. It is about arms known to be Gaussian with standard deviation 1/2, d(a, b) =
+    2 (a - b)^2, or known to be Bernoulli, d = kl; other 1/2-sub-Gaussian laws may be easier.
+
+    **What D is.** An answer a names r_i arms in every cluster i. Let C_i = c_1 + .. + c_i. Named
+    arm k of cluster i is wrong on an instance on which at least C_i other arms are as good, or at
+    least N - C_{i-1} others as bad. What k pulls tell against such an instance is sum_j n_j d(mu_j,
+    lambda_j), so with shares w of the pulls the alternative that is the hardest to exclude has
+
+        g_k(w) = min over theta of w_k d(mu_k, theta) + the cheapest C_i (or N - C_{i-1}) of
+                 w_j d(mu_j, theta), 0 for arms that are beyond theta anyway;
+        D = max over answers a, max over shares w, of min over k in a of g_k(w).
+
+    *Proof of the bound*, with one answer: let a delta-PC algorithm make N_j pulls of arm j. On an
+    alternative it gives the answer with probability at most delta, on the problem with 1 - delta,
+    so sum_j E[N_j] d(mu_j, lambda_j) >= kl(1 - delta, delta) for all alternatives (change of
+    measure), hence E[pulls] D >= kl(1 - delta, delta), which is ln(1/delta) in the limit. With
+    several answers see `at_delta`.
+
+    **How it is found.** For a fixed answer D is the value of a concave game, solved between two
+    certificates (`rai_sim.bounds.game`): weights guarantee their worst alternative, found exactly
+    by a scan; a mixture of alternatives bounds D from above. `value` is the side that is certain.
+
+    **Which answers are looked at.** *Where one cluster alone asks for arms, the best answer is a
+    window*, arms of consecutive ranks, the first ones of the first cluster, the last of the last.
+    Proof. Let p, q, s be ranks of the cluster in this order, p
+    and s named, q not, and w_s >= w_p (else mirror all). Name q instead of s, and let q and s
+    exchange their weights. No g becomes smaller than D was. *Down*, a named k meets others at
+    theta: for theta < mu_s both q and s are beyond theta whatever their weights, and k costs as
+    much as before, q at least what s did. For theta >= mu_s, s was wrong at theta = mu_s for less:
+    it is not moved itself, k is beyond it, and the others need not move as far. *Up*: for theta >=
+    mu_q neither q nor s hinders, so a k that was named costs as much as before; q costs w_s d(mu_q,
+    theta), no less than what p did, w_p d(mu_p, theta), if theta > mu_p. For a theta below mu_q (of
+    q itself: up to mu_p), p was wrong at theta = mu_p for less. If q lies before (or behind) all
+    that are named, and only *down* (or *up*) exists, the first half of the argument is all.
+
+    *Where several do, it need not be one*: the exchange changes what names of other clusters cost.
+    Two of (.95 .5298 .5234) and the last three of (.2104 .1856 .1800 .1771) are named the cheapest
+    as .95, .5234 and the last three, by 0.04 %. So up to 256 answers are all looked at. Of more,
+    `value` is proved without looking at them: an answer to the whole is one to each cluster's
+    question alone, hence D is at most the least of their Ds; and windows are searched for an answer
+    that comes close, by steps of one rank. `gap` tells how close, and `complete` is False.
+
+    Parameters
+    ----------
+    problem : Problem
+        The instance.
+    family : {"gaussian", "bernoulli"}, default "gaussian"
+        Gaussian with standard deviation 1/2, or Bernoulli, whatever the laws of the problem's arms:
+        only their means count.
+
+    Returns
+    -------
+    TightBound
+        Value (pulls per nat), gap, weights, answer and binding alternative.
+
+    Raises
+    ------
+    TypeError
+        If `problem` is not a `Problem`.
+    ValueError
+        If `family` is neither, or the means are not in [0, 1] and it is "bernoulli".
+    RuntimeError
+        If the certificates do not meet to 1e-6.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> bound = rai.bounds.degenne_koolen(rai.best_arm(rai.Bernoulli([0.75, 0.25])))
+    >>> round(bound.value, 6), bound.weights.round(6).tolist()  # 2 / gap^2
+    (8.0, [0.5, 0.5])
+    >>> bound = rai.bounds.degenne_koolen(rai.table_problem(task=2))
+    >>> round(bound.value, 1), bound.binding.arm, bound.binding.direction, bound.binding.moved
+    (848.7, 2, 'down', (3,))
+    >>> round(rai.bounds.lower(rai.table_problem(task=2), 0.01) / math.log(100), 1)
+    200.0
+    """
+    check_problem(problem)
+    _check_family(problem, family)
+    key = (problem.identity(), family)
+    if key not in _known:
+        _known[key] = _find(problem, family)
+        while len(_known) > _KEPT:
+            _known.popitem(last=False)
+    return _known[key]
+
+
+#: Results by a problem's identity and the family.
+_known: OrderedDict[tuple[str, str], TightBound] = OrderedDict()
+
+
+def check_problem(problem: Problem) -> Problem:
+    """Return a problem, or raise TypeError."""
+    if not isinstance(problem, Problem):
+        raise ArgumentTypeError(
+            "problem",
+            f"problem is {short.repr(problem)} of type {type(problem).__name__}; build one: "
+            "rai.Problem(arms, clusters, required)",
+        )
+    return problem
+
+
+def _check_family(problem: Problem, family: Family) -> None:
+    if family not in _FAMILIES:
+        raise ArgumentValueError(
+            "family", f"family is {short.repr(family)}; choose 'gaussian' or 'bernoulli'"
+        )
+    means = problem.arms.means
+    if family == "bernoulli" and not ((means >= 0.0) & (means <= 1.0)).all():
+        arm = int(np.flatnonzero(~((means >= 0.0) & (means <= 1.0)))[0])
+        raise ArgumentValueError(
+            "family",
+            f"family is 'bernoulli' but the mean of arm {arm} is {means[arm]}; Bernoulli means are "
+            "in [0, 1]: take 'gaussian'",
+        )
+
+
+def _find(problem: Problem, family: Family) -> TightBound:
+    """Solve the games of a problem."""
+    if not math.isfinite(problem.bottleneck_gap):
+        even = np.full(problem.n_arms, 1.0 / problem.n_arms)
+        answer = _by_cluster(problem, _windows_of(problem)[0])
+        return TightBound(0.0, 0.0, _frozen(even), answer, None, family, complete=True)
+    means, unit = _board_means(problem, family)
+    search = _Search(Board(_FAMILIES[family], means, _others(problem)))
+    asking = [i for i, r in enumerate(problem.required) if r]
+    if len(asking) == 1:
+        high, complete = search.all_of(_windows_of(problem)), True
+    elif _number_of_answers(problem) <= MOST_ANSWERS:
+        high, complete = search.all_of(_all_answers(problem)), True
+    else:
+        high, complete = min(_alone(problem, i, search.board) for i in asking), False
+        search.around(problem)
+    best = search.best
+    gap = max(high / best.low - 1.0, 0.0) if best.low > 0.0 else math.inf
+    if complete and not gap < 1e-6 and high > 0.0:
+        raise RuntimeError(
+            f"the tight bound is known to a relative {gap:.1g} only; please report this problem: "
+            f"means {problem.arms.means.tolist()}, clusters {problem.clusters}, required "
+            f"{problem.required}"
+        )
+    with np.errstate(over="ignore", divide="ignore"):
+        value = float(np.float64(1.0) / high / unit / unit)
+    return TightBound(
+        value=value,
+        gap=gap,
+        weights=_by_arm(problem, best.weights),
+        answer=_by_cluster(problem, search.named),
+        binding=_binding(problem, means, unit, best),
+        family=family,
+        complete=complete,
+    )
+
+
+class _Search:
+    """The best answer so far."""
+
+    def __init__(self, board: Board) -> None:
+        self.board, self.named = board, np.zeros(0, np.int64)
+        self._best: Solution | None = None
+        self._tried: list[Solution] = []
+
+    @property
+    def best(self) -> Solution:
+        """Its game."""
+        assert self._best is not None
+        return self._best
+
+    def look_at(self, named: NDArray[np.int64]) -> float:
+        """Look at an answer; return an upper bound of its D."""
+        least = 0.0 if self._best is None else self._best.low
+        bound = min((one.bound_for(named) for one in self._tried), default=math.inf)
+        if bound < least:
+            return bound
+        found = solve(self.board, named, least)
+        self._tried = [*self._tried[1 - _TRIED :], found]
+        if self._best is None or found.low > least:
+            self._best, self.named = found, named
+        return min(bound, found.high)
+
+    def all_of(self, answers: Sequence[NDArray[np.int64]]) -> float:
+        """Look at answers; return an upper bound of the largest D."""
+        return max(self.look_at(named) for named in answers)
+
+    def around(self, problem: Problem) -> None:
+        """Look at windows that lie one rank beside those of the best answer in one cluster, until
+        none is better."""
+        starts = [
+            range(begin, begin + (c - r if r else 0) + 1)
+            for begin, c, r in zip(
+                problem._starts.tolist(), problem.clusters, problem.required, strict=True
+            )
+        ]
+        last = len(starts) - 1
+        centre = [
+            one[0 if i == 0 else -1 if i == last else len(one) // 2] for i, one in enumerate(starts)
+        ]
+        self.look_at(_window(problem, centre))
+        seen, better = {tuple(centre)}, True
+        while better:
+            better = False
+            for i, step in itertools.product(range(len(starts)), (-1, 1)):
+                beside = [*centre[:i], centre[i] + step, *centre[i + 1 :]]
+                if beside[i] in starts[i] and tuple(beside) not in seen:
+                    seen.add(tuple(beside))
+                    before = self.best
+                    self.look_at(_window(problem, beside))
+                    if self.best is not before:
+                        centre, better = beside, True
+                        break
+
+
+def _window(problem: Problem, starts: Sequence[int]) -> NDArray[np.int64]:
+    """Return the ranks that are named where each cluster's window starts at a rank."""
+    ranges = [np.arange(s, s + r) for s, r in zip(starts, problem.required, strict=True)]
+    return np.concatenate(ranges).astype(np.int64)
+
+
+def _windows_of(problem: Problem) -> list[NDArray[np.int64]]:
+    """Return the answers that suffice where one cluster alone asks: the first ones of the first
+    cluster, the last ones of the last, any window of another, from the middle outwards."""
+    choices = []
+    for i, (c, r) in enumerate(zip(problem.clusters, problem.required, strict=True)):
+        free, begin = (c - r if r else 0), int(problem._starts[i])
+        if i == 0:
+            offsets = [0]
+        elif i == problem.n_clusters - 1:
+            offsets = [free]
+        else:
+            offsets = sorted(range(free + 1), key=lambda o, free=free: abs(2 * o - free))  # type: ignore[misc]
+        choices.append([begin + o for o in offsets])
+    return [_window(problem, starts) for starts in itertools.product(*choices)]
+
+
+def _number_of_answers(problem: Problem) -> int:
+    """Return how many answers are right, or any number beyond MOST_ANSWERS."""
+    number = 1
+    for c, r in zip(problem.clusters, problem.required, strict=True):
+        least = min(r, c - r)
+        # a binomial coefficient is at least c if it is not 1
+        number *= 1 if least == 0 else math.comb(c, least) if c <= MOST_ANSWERS else c
+        if number > MOST_ANSWERS:
+            break
+    return number
+
+
+def _all_answers(problem: Problem) -> list[NDArray[np.int64]]:
+    """Return all answers, as ranks."""
+    parts = [
+        itertools.combinations(range(begin, begin + c), r)
+        for begin, c, r in zip(
+            problem._starts.tolist(), problem.clusters, problem.required, strict=True
+        )
+    ]
+    return [np.array(sum(one, ()), np.int64) for one in itertools.product(*parts)]
+
+
+def _alone(problem: Problem, i: int, board: Board) -> float:
+    """Return an upper bound of D where cluster i alone asks."""
+    required = [r if j == i else 0 for j, r in enumerate(problem.required)]
+    alone = Problem(problem.arms, problem.clusters, required, strict=False)
+    return _Search(board).all_of(_windows_of(alone))
+
+
+def _board_means(problem: Problem, family: Family) -> tuple[NDArray[np.float64], float]:
+    """Return the means by rank, falling, and in how many units of reward they are.
+
+    Gaussian means may be scaled: to a power of 2, so exactly, near the bottleneck gap.
+    """
+    means = problem.arms.means[problem._order]
+    if family == "bernoulli":
+        return means, 1.0
+    exponent = math.frexp(problem.bottleneck_gap)[1]
+    with np.errstate(over="ignore"):
+        falls = np.ldexp(-np.diff(means), -exponent)
+        if falls.max() > _FAR:
+            falls = np.minimum(falls, _FAR)
+            return np.concatenate([[0.0], -np.cumsum(falls)]), math.ldexp(1.0, exponent)
+    return np.ldexp(means, -exponent), math.ldexp(1.0, exponent)
+
+
+def _others(problem: Problem) -> NDArray[np.int64]:
+    """Return for every rank how many others make it wrong by being as good, and as bad."""
+    sizes = np.array(problem.clusters)
+    ends = np.cumsum(sizes)
+    as_good, as_bad = ends.copy(), problem.n_arms - (ends - sizes)
+    as_good[-1] = as_bad[0] = 0  # there is no cluster beyond
+    return np.repeat(np.stack([as_good, as_bad], axis=1), sizes, axis=0).astype(np.int64)
+
+
+def _by_arm(problem: Problem, by_rank: NDArray[np.float64]) -> NDArray[np.float64]:
+    found = np.empty_like(by_rank)
+    found[problem._order] = by_rank
+    return _frozen(found)
+
+
+def _frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    array.setflags(write=False)
+    return array
+
+
+def _by_cluster(problem: Problem, named: NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
+    """Return the arms named in each cluster."""
+    parts = np.split(problem._order[named], np.cumsum(problem.required)[:-1])
+    return tuple(tuple(part.tolist()) for part in parts)
+
+
+def _binding(
+    problem: Problem, ranked: NDArray[np.float64], unit: float, found: Solution
+) -> Alternative:
+    """Return the alternative that is played most often; `ranked` are the means in units."""
+    row = int(np.argmax(found.mixture))
+    moves, means = found.moves, problem.arms.means[problem._order]
+    k, sign = int(moves.arms[row]), float(moves.signs[row])
+    distance = float(moves.distances[row])
+    moved = np.flatnonzero(moves.sets[row] & (sign * (ranked[k] - ranked) > distance))
+    return Alternative(
+        arm=int(problem._order[k]),
+        direction="down" if sign > 0.0 else "up",
+        moved=tuple(problem._order[moved].tolist()),
+        theta=float(means[k]) - sign * distance * unit,
+        share=float(found.mixture[row]),
+    )
+
+
+def _listed(arms: tuple[int, ...]) -> str:
+    more = ", ..." if len(arms) > _MOST_NAMED else ""
+    return f"({', '.join(map(str, arms[:_MOST_NAMED]))}{more})"
+
+
+def _told(one: Alternative) -> str:
+    return f"arm {one.arm} {one.direction} to {one.theta:.4g} past {_listed(one.moved)}"
