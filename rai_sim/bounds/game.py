@@ -36,6 +36,8 @@ Floats = NDArray[np.float64]
 PRECISION = 1e-9
 #: Rounds in which a pool is solved and extended.
 _MOST_ROUNDS = 100
+#: A pool is solved to such a share of what the certificates left open before.
+_SHARE = 0.1
 #: Share of even weights in those with which a pool that was extended is begun.
 _EVEN = 0.1
 #: Rows that a search for alternatives may write, for N arms: _ROWS + 4 N.
@@ -203,22 +205,30 @@ class _Game:
     def solve(self, enough: float) -> Solution:
         """Solve pools until nothing is missing in them."""
         w, low, weights, best = np.ones(self._n), 0.0, np.ones(self._n), None
+        precision = PRECISION / 4.0
         for _ in range(_MOST_ROUNDS):
             start = (1.0 - _EVEN) * w + _EVEN * w.mean()
-            found = least_weight(self._measure, start, PRECISION / 4.0)
-            w = found.weights
+            if best is not None:
+                start *= 1.2 / best.high
+            found = least_weight(self._measure, start, precision)
+            w = found.weights / found.weights.sum()
             if best is None or found.high < best.high:
                 best = found
             if best.high * self._unit < enough:
                 break
-            value = self._cheapest(w) / self._unit / w.sum()
+            size = len(found.multipliers)
+            value = self._cheapest(w) / self._unit
+            between = 0.5 * (w + weights) if low > 0.0 else w
             if value > low:
                 low, weights = value, w
-            if best.high - low <= PRECISION * best.high:
+            gap = 1.0 - low / best.high
+            if gap <= PRECISION:
                 break
-            self._add_cheaper_than(self._unit * w.sum() * found.low * (1.0 - PRECISION / 4.0), w)
-            if len(self._pool.moves.arms) == len(found.multipliers):
+            self._add_cheaper_than(self._unit * best.high * (1.0 - PRECISION / 4.0), between)
+            self._add_cheaper_than(self._unit * found.low * (1.0 - PRECISION / 4.0), w)
+            if len(self._pool.moves.arms) == size and precision <= PRECISION / 4.0:
                 break
+            precision = max(PRECISION / 4.0, _SHARE * gap)
         assert best is not None
         slopes = self._measure(best.beside).slopes
         return Solution(
@@ -253,12 +263,13 @@ def _to_begin_with(board: Board, named: NDArray[np.int64]) -> tuple[Moves, int]:
         limits = board.others[named, side]
         for others in np.unique(limits[limits > 0]):
             group = named[limits == others]
+            few = len(group) * (n - others) <= _ROWS + 4 * n
             for k in group:
                 order = everyone[everyone != k]
                 if side:
                     order = order[::-1]
                 beyond = order[others - 1 :]
-                for j in beyond if k == nearest(group) else beyond[:1]:
+                for j in beyond if k == nearest(group) or few else beyond[:1]:
                     found.append((k, 1.0 - 2.0 * side, order[: others - 1], j))
     moves = rows(len(found), n)
     for row, (k, sign, always, j) in enumerate(found):
