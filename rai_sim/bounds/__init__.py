@@ -1,11 +1,14 @@
 """What theory says of the number of pulls: the paper's theorems, and the tight lower bound."""
 
 from rai_sim.bounds.asymptotic import Alternative as Alternative
+from rai_sim.bounds.asymptotic import Family as Family
 from rai_sim.bounds.asymptotic import TightBound as TightBound
 from rai_sim.bounds.asymptotic import degenne_koolen as degenne_koolen
 from rai_sim.bounds.finite import FiniteBound as FiniteBound
+from rai_sim.bounds.finite import Threshold as Threshold
 from rai_sim.bounds.finite import at_delta as at_delta
 from rai_sim.bounds.finite import practical as practical
 from rai_sim.bounds.paper import butterscotch as butterscotch
 from rai_sim.bounds.paper import lower as lower
 from rai_sim.bounds.paper import vanilla as vanilla
+from rai_sim.bounds.shown import shown as shown

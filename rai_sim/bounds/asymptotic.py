@@ -21,6 +21,8 @@ from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 
 Family = Literal["gaussian", "bernoulli"]
 _FAMILIES = {"gaussian": GAUSSIAN, "bernoulli": BERNOULLI}
+#: A game takes some 50 N^2 bytes.
+MOST_ARMS = 4_000
 #: Where several clusters ask, so many answers are looked at one by one.
 MOST_ANSWERS = 256
 #: Answers whose mixtures are tried on others, to pass these over.
@@ -170,7 +172,8 @@ def degenne_koolen(problem: Problem, family: Family = "gaussian") -> TightBound:
     TypeError
         If `problem` is not a `Problem`.
     ValueError
-        If `family` is neither, or the means are not in [0, 1] and it is "bernoulli".
+        If `family` is neither, or the means are not in [0, 1] and it is "bernoulli"; if there are
+        more than 4,000 arms.
 
     Examples
     --------
@@ -186,6 +189,12 @@ def degenne_koolen(problem: Problem, family: Family = "gaussian") -> TightBound:
     """
     check_problem(problem)
     _check_family(problem, family)
+    if problem.n_arms > MOST_ARMS:
+        raise ArgumentValueError(
+            "problem",
+            f"problem has {problem.n_arms:,} arms; the tight bound is computed for {MOST_ARMS:,} at "
+            "most: take rai.bounds.lower",
+        )
     key = (problem.identity(), family)
     if key not in _known:
         _known[key] = _find(problem, family)
@@ -235,7 +244,7 @@ def _find(problem: Problem, family: Family) -> TightBound:
     asking = [i for i, r in enumerate(problem.required) if r]
     if len(asking) == 1:
         high = search.all_of(_windows_of(problem))
-    elif _number_of_answers(problem) <= MOST_ANSWERS:
+    elif number_of_answers(problem) <= MOST_ANSWERS:
         high = search.all_of(_all_answers(problem))
     else:
         high = min(_alone(problem, i, search.board) for i in asking)
@@ -334,7 +343,7 @@ def _windows_of(problem: Problem) -> list[NDArray[np.int64]]:
     return [_window(problem, starts) for starts in itertools.product(*choices)]
 
 
-def _number_of_answers(problem: Problem) -> int:
+def number_of_answers(problem: Problem) -> int:
     """Return how many answers are right, or any number beyond MOST_ANSWERS."""
     number = 1
     for c, r in zip(problem.clusters, problem.required, strict=True):

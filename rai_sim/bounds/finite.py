@@ -137,8 +137,8 @@ def at_delta(problem: Problem, delta: float, family: Family | None = None) -> Fi
 
 
 def natural_family(problem: Problem) -> Family:
-    """Return the family of a problem's own laws."""
-    return "bernoulli" if isinstance(check_problem(problem).arms, Bernoulli) else "gaussian"
+    """Return the family of a problem's own laws; of those of a law of the user's own, Gaussian."""
+    return "bernoulli" if type(check_problem(problem).arms) is Bernoulli else "gaussian"
 
 
 def _choices(problem: Problem) -> int:

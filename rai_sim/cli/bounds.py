@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,15 +16,44 @@ from rai_sim.cli.tables import headline, json_text, problem_document, text_table
 from rai_sim.cli.text import show
 from rai_sim.problem import Problem
 from rai_sim.support.checks import check_delta
-from rai_sim.support.wording import count, number
+from rai_sim.support.wording import count, json_safe, number
 
 #: A text that lists arms stops after so many; JSON has them all.
 _MOST_ARMS = 50
+#: The tight bound of more arms is left to Python, but where it takes a second.
+_MOST_TIGHT = 50
+_LAWS = {"gaussian": "Gaussian arms of sd 1/2", "bernoulli": "Bernoulli arms"}
+_ORACLES = {
+    "gk16-unproven": "ln((1 + ln t) / delta), which nobody has proved",
+    "pairs": "pairs of arms in a mixture, proved for every sampling rule",
+    "paper": "the paper's width at each arm's own count",
+}
+#: Where the paper's derivations can be bettered.
+_NOTES = (
+    "Theorem 1 moves one arm alone, and gives it all pulls; the tight bound lets arms meet, and shares "
+    "pulls out against all alternatives at once.",
+    "The appendix says variance 1/2 where its divergence 2 (a - b)^2 is that of sd 1/2; bounds that "
+    "are asymptotic in delta say nothing at a fixed one.",
+    "With several right answers kl(delta, 1 - delta) pulls a nat are no bound at a fixed delta: an "
+    "algorithm need not be sure of each of them.",
+    "Theorems 2 and 3 pay for a width of twice one arm's radius, and for a union over rounds: a "
+    "difference of two means is narrower, and a mixture needs no union.",
+    "Theorem 3's inner logarithm is of zero or of a squared negative number for gaps of 1/2 and "
+    "more; its second term is the bound there.",
+)
+
+
+class Line(NamedTuple):
+    """A number of pulls, what it is called, and what it is."""
+
+    name: str
+    pulls: float
+    what: str
 
 
 @takes_problem
 def bounds(problem_options: dict[str, Any], delta: Delta = 0.01, json: Json = False) -> None:
-    """Print a problem's gaps and the bounds on pulls."""
+    """Print a problem's gaps and the bounds on pulls, with the conditions they hold under."""
     problem, delta = build_problem(problem_options), check_delta(delta)
     if json:
         show(json_text(bounds_document(problem, delta)))
@@ -30,39 +61,111 @@ def bounds(problem_options: dict[str, Any], delta: Delta = 0.01, json: Json = Fa
         show(bounds_text(problem, delta))
 
 
-def all_bounds(problem: Problem, delta: float) -> list[tuple[str, float, str]]:
+def all_bounds(problem: Problem, delta: float) -> list[Line]:
     """Return theorem, pulls and what is bounded, for Theorem 1 and every algorithm's upper
     bound."""
     what = "lower bound of any algorithm's mean, asymptotic (delta -> 0), Gaussian arms of sd 1/2"
-    found = [("Theorem 1", theory.lower(problem, delta), what)]
+    found = [Line("Theorem 1", theory.lower(problem, delta), what)]
     for cls in ALGORITHMS.values():
         if cls.upper_bound is not None:
             function, theorem = cls.upper_bound
             what = f"upper bound for {cls.__name__}, with probability {1.0 - delta:g}"
-            found.append((theorem, getattr(theory, function)(problem, delta), what))
+            found.append(Line(theorem, getattr(theory, function)(problem, delta), what))
     return sorted(found)
 
 
+def tight_bounds(problem: Problem, delta: float) -> list[theory.FiniteBound]:
+    """Return the tight bounds, that of the arms' own laws first; none of too many arms to print
+    them in passing."""
+    if problem.n_arms > _MOST_TIGHT and theory.shown(problem, delta) is None:
+        return []
+    own = theory.at_delta(problem, delta)
+    if own.tight.family == "gaussian":
+        return [own]
+    return [own, theory.at_delta(problem, delta, "gaussian")]
+
+
+def tight_lines(problem: Problem, delta: float) -> list[Line]:
+    """Return the tight bounds at this delta and in the limit, and what oracles pay."""
+    found, log = [], -math.log(delta)
+    for bound in tight_bounds(problem, delta):
+        tight, laws = bound.tight, _LAWS[bound.tight.family]
+        found += [
+            Line(
+                "tight",
+                bound.pulls,
+                f"lower bound of any algorithm's mean {bound.conditions}: {bound.nats:.3g} nats",
+            ),
+            Line(
+                "limit",
+                log * tight.value,
+                f"asymptotic (delta -> 0), {laws}: {tight.value:.6g} pulls a nat, to {tight.gap:.0e}",
+            ),
+        ]
+    for threshold, what in _ORACLES.items() if found else ():
+        pulls = theory.practical(problem, delta, threshold)  # type: ignore[arg-type]
+        found.append(Line("oracle", pulls, f"that knows the best shares of pulls, stops by {what}"))
+    return found
+
+
 def bounds_text(problem: Problem, delta: float) -> str:
-    """Return the text of `bounds`: each arm's gap, the bottleneck gap and the bounds."""
-    means, best_first = problem.arms.means, np.argsort(-problem.arms.means, kind="stable")
-    rows = [("arm", "mean", "cluster", "gap")]
-    for arm in best_first[:_MOST_ARMS].tolist():
-        mean, gap = f"{means[arm]:.6g}", f"{problem.arm_gaps[arm]:.6g}"
-        rows.append((str(arm), mean, str(problem.cluster_of[arm] + 1), gap))
-    lines = [headline(problem, delta), "", *text_table(rows, left=0)]
-    if problem.n_arms > _MOST_ARMS:
-        lines.append(f"... and {count(problem.n_arms - _MOST_ARMS, 'arm')} more; --json lists all")
-    found = [(theorem, number(pulls), what) for theorem, pulls, what in all_bounds(problem, delta)]
-    width = max(len(pulls) for _, pulls, _ in found)
+    """Return the text of `bounds`: each arm's gap and share of pulls, the bounds, and what can be
+    said of the paper's."""
+    lines = [headline(problem, delta), "", *_arms_table(problem, delta), ""]
+    tight = tight_lines(problem, delta)
+    if tight:
+        lines += [*_in_words(problem, tight_bounds(problem, delta)[0].tight), ""]
+    else:
+        said = "the tight bound takes long for so many arms: rai.bounds.at_delta(problem, delta)"
+        lines += [said, ""]
+    lines += ["Where the paper can be bettered:", *(f"- {note}" for note in _NOTES), ""]
+    found = [*tight, *all_bounds(problem, delta)]
+    name, width = (max(map(len, texts)) for texts in _columns(found))
     lines += [
-        "",
-        *(f"{theorem}  {pulls.rjust(width)} pulls  {what}" for theorem, pulls, what in found),
+        f"{one.name.ljust(name)}  {number(one.pulls).rjust(width)} pulls  {one.what}"
+        for one in found
     ]
     flaw = problem.arms.why_not_sub_gaussian()
     if flaw is not None:
         lines.append(f"WARNING: the bounds do not hold for these arms: {flaw}")
     return "\n".join(lines)
+
+
+def _columns(found: list[Line]) -> tuple[list[str], list[str]]:
+    return [one.name for one in found], [number(one.pulls) for one in found]
+
+
+def _arms_table(problem: Problem, delta: float) -> list[str]:
+    """Return the table of arms, best first."""
+    means, best_first = problem.arms.means, np.argsort(-problem.arms.means, kind="stable")
+    found = tight_bounds(problem, delta)
+    rows = [("arm", "mean", "cluster", "gap", *(["best share"] if found else []))]
+    for arm in best_first[:_MOST_ARMS].tolist():
+        mean, gap = f"{means[arm]:.6g}", f"{problem.arm_gaps[arm]:.6g}"
+        share = [f"{100.0 * found[0].tight.weights[arm]:.2f} %"] if found else []
+        rows.append((str(arm), mean, str(problem.cluster_of[arm] + 1), gap, *share))
+    lines = text_table(rows, left=0)
+    if problem.n_arms > _MOST_ARMS:
+        lines.append(f"... and {count(problem.n_arms - _MOST_ARMS, 'arm')} more; --json lists all")
+    return lines
+
+
+def _in_words(problem: Problem, tight: theory.TightBound) -> list[str]:
+    """Return which answer is the cheapest to prove, and what is the hardest to exclude."""
+    named = [
+        f"{', '.join(map(str, arms))} of cluster {i + 1}"
+        for i, arms in enumerate(tight.answer)
+        if arms
+    ]
+    lines = [f"cheapest answer to prove: arms {'; '.join(named)}"]
+    one = tight.binding
+    if one is not None:
+        moved = ", ".join(map(str, one.moved)) or "none"
+        lines.append(
+            f"hardest to exclude: arm {one.arm} {one.direction} to {one.theta:.6g}, where arms "
+            f"{moved} meet it"
+        )
+    return lines
 
 
 def bounds_document(problem: Problem, delta: float) -> dict[str, Any]:
@@ -77,4 +180,24 @@ def bounds_document(problem: Problem, delta: float) -> dict[str, Any]:
             {"theorem": theorem, "pulls": pulls, "what": what}
             for theorem, pulls, what in all_bounds(problem, delta)
         ],
+        "tight": [
+            {
+                "pulls": bound.pulls,
+                "conditions": bound.conditions,
+                "reason": bound.reason,
+                "nats": bound.nats,
+                "answers": json_safe(bound.answers),
+                "pulls_per_nat": bound.tight.value,
+                "gap": bound.tight.gap,
+                "weights": bound.tight.weights.tolist(),
+                "answer": [list(arms) for arms in bound.tight.answer],
+                "binding": None if bound.tight.binding is None else asdict(bound.tight.binding),
+            }
+            for bound in tight_bounds(problem, delta)
+        ],
+        "oracles": [
+            {"threshold": threshold, "pulls": theory.practical(problem, delta, threshold)}  # type: ignore[arg-type]
+            for threshold in (_ORACLES if tight_bounds(problem, delta) else ())
+        ],
+        "notes": list(_NOTES),
     }

@@ -44,12 +44,12 @@ _RUN_COLUMNS = (
     COLUMNS["pulls_interval"].shown("95 % interval", lambda ends: _interval(*map(number, ends))),
     COLUMNS["error_rate"],
     COLUMNS["error_interval"].shown("95 % interval", lambda ends: _interval(*map(percent, ends))),
-    COLUMNS["lower_bound_pulls"].shown("lower bound"),
+    COLUMNS["lower_bound"].shown("lower bound"),
     COLUMNS["upper_bound"].shown("upper bound", _upper_cell),
     COLUMNS["seconds"],
 )
 #: Which of them a narrow terminal goes without, the first one first.
-_LEAST_OF_RUN = ("lower_bound_pulls", "seconds", "upper_bound", "error_interval")
+_LEAST_OF_RUN = ("lower_bound", "seconds", "upper_bound", "error_interval")
 
 
 def terminal_width() -> int | None:
@@ -223,6 +223,7 @@ class RunTable:
     ) -> None:
         """Choose the columns."""
         self._problem, self._delta = problem, delta
+        self._tight, self._lower = bounds.shown(problem, delta), float(bounds.lower(problem, delta))
         uppers = [upper_bound(problem, algorithm, delta) for algorithm in algorithms]
         # Of an algorithm without a bound of its own, as many pulls are expected as Vanilla may
         # take.
@@ -239,7 +240,7 @@ class RunTable:
             "algorithm": max(len(algorithm.label) for algorithm in algorithms),
             "pulls_interval": 2 * most + 4,
             "error_interval": len("0.123 to 0.456 %"),
-            "lower_bound_pulls": len(number(float(bounds.lower(problem, delta)))),
+            "lower_bound": len(number(self._lower if self._tight is None else self._tight.pulls)),
             "upper_bound": max(len(_upper_cell(upper)) for upper in uppers),
         }
         names = titles(_RUN_COLUMNS)
@@ -263,12 +264,20 @@ class RunTable:
             [*head, *self._columns.row([column.cell(found).text for column in _RUN_COLUMNS])]
         )
 
+    def _lower_legend(self) -> str:
+        """Return which lower bound is shown, and how much Theorem 1 says where it is another."""
+        theorem = "Theorem 1, of the mean, asymptotic (delta -> 0)"
+        if self._tight is None:
+            return f"lower bound: {theorem}"
+        tight = f"lower bound: of the mean, {self._tight.conditions}"
+        return f"{tight} (Theorem 1, asymptotic, Gaussian arms: {number(self._lower)})"
+
     def end(self, notes: Sequence[str]) -> str:
         """Return what stands below the rows: the legend, what a reader must be warned of, and the
         notes; without rows the notes alone."""
         if not self._summaries:
             return "\n".join(notes)
-        legend = "lower bound: Theorem 1, of the mean, asymptotic (delta -> 0)"
+        legend = self._lower_legend()
         if any(summary.upper_bound is not None for summary in self._summaries):
             legend += f"; upper bound: with probability {1.0 - self._delta:g}"
         compiling = sum(summary.compile_seconds for summary in self._summaries)

@@ -8,14 +8,16 @@ from collections.abc import Iterator
 from dataclasses import MISSING
 from typing import Annotated, Any
 
+from rai_sim import bounds
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.algorithms.options import options_of
 from rai_sim.arms.base import LAWS, Arms
+from rai_sim.arms.bernoulli import Bernoulli
 from rai_sim.cli import options
 from rai_sim.cli.options import check_law
 from rai_sim.cli.problem import law_options
 from rai_sim.cli.text import show
-from rai_sim.problem import Problem
+from rai_sim.problem import Problem, best_arm
 from rai_sim.simulation.simulate import simulate
 
 #: Examples by argument, with which `warmup` builds two arms of any law that takes no other.
@@ -35,11 +37,13 @@ def warmup(
 ) -> None:
     """Compile the kernels ahead of time, or load them from the cache.
 
-    Those of all reward laws, or of some; what serves many arms alone (LUCB's view, Vanilla from
+    Those of the tight lower bound, and of all reward laws, or of some; what serves many arms alone (LUCB's view, Vanilla from
     1,000 arms on) is compiled when it is first needed.
     """
     wanted = [check_law(name) for name in law or LAWS]
     began = time.perf_counter()
+    bounds.degenne_koolen(best_arm(Bernoulli([0.9, 0.1])))
+    show(f"{'':<12} {'tight bound':<16} {time.perf_counter() - began:8.2f} s")
     for law_name in dict.fromkeys(wanted):
         arms = _example(LAWS[law_name])
         for name, algorithm_class in ALGORITHMS.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,8 @@ from rai_sim.support.wording import listed
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+#: A style of lines, as Matplotlib has it.
+_Style = str | tuple[float, tuple[float, ...]]
 #: Lines in one figure, at most.
 _LINES = 10
 _BOUND_MARKERS = "+x1"
@@ -43,7 +45,8 @@ def mean_pulls(
         study's instances. What makes a problem harder lies to the right: delta and gap fall along
         the axis.
     bounds : bool, default True
-        Whether to draw the lower bound of the mean (Theorem 1, asymptotic) and the algorithms'
+        Whether to draw the lower bounds of the mean (the tight one at each delta, where it is had in
+        passing, see `rai_sim.bounds.shown`, and Theorem 1's, asymptotic) and the algorithms'
         upper bounds (Theorems 2 and 3, which a replication exceeds with probability at most delta).
         Of arms that are not 1/2-sub-Gaussian, for which none holds, there are none.
 
@@ -241,11 +244,23 @@ def _beside(points: Sequence[Case], i: int) -> list[Case]:
     return [points[k] for k in (i - 1, i + 1) if 0 <= k < len(points)]
 
 
+def _lower_bounds(points: Sequence[Case]) -> Iterator[tuple[str, _Style, list[float]]]:
+    """Yield lower bounds of the mean: name, style of the line, pulls at the points; the tight one
+    where it says something at some point."""
+    pairs = [(case.experiment.problem, case.experiment.delta) for case in points]
+    tight = [theory.shown(problem, delta) for problem, delta in pairs]
+    known = [math.nan if one is None or one.pulls == 0.0 else one.pulls for one in tight]
+    if not all(map(math.isnan, known)):
+        yield "lower bound of the mean (tight, at this δ)", "solid", known
+    asymptotic = [theory.lower(problem, delta) for problem, delta in pairs]
+    yield "lower bound of the mean (Theorem 1, asymptotic)", (0, (4, 1, 1, 1)), asymptotic
+
+
 def _draw_bounds(
     ax: Axes, lines: dict[str, list[Case]], against: str, chosen: dict[str, Look]
 ) -> None:
     """Draw each different lower bound once, and each line's upper bound in its own colour."""
-    drawn: set[tuple[float, ...]] = set()
+    drawn: set[tuple[str | float, ...]] = set()
     theorems: dict[str, str] = {}
     if not all(case.guarded for points in lines.values() for case in points):
         ax.plot([], [], linestyle="none", label="no bounds where rewards are not 1/2-sub-Gaussian")
@@ -254,19 +269,20 @@ def _draw_bounds(
             continue
         ordered = sorted(points, key=lambda case: abscissa(case, against))
         x = [abscissa(case, against) for case in ordered]
-        lower = [theory.lower(case.experiment.problem, case.experiment.delta) for case in ordered]
-        if (key := (*x, *lower)) not in drawn:
-            ax.plot(
-                x,
-                lower,
-                color="0.25",
-                linewidth=1.4,
-                linestyle=(0, (4, 1, 1, 1)),
-                zorder=1.5,
-                marker="" if len(x) > 1 else "_",
-                label=None if drawn else "lower bound of the mean (Theorem 1, asymptotic)",
-            )
-            drawn.add(key)
+        for name, style, lower in _lower_bounds(ordered):
+            key: tuple[str | float, ...] = (name, *x, *lower)
+            if key not in drawn:
+                ax.plot(
+                    x,
+                    lower,
+                    color="0.25",
+                    linewidth=1.4,
+                    linestyle=style,
+                    zorder=1.5,
+                    marker="" if len(x) > 1 else "_",
+                    label=None if any(name == one[0] for one in drawn) else name,
+                )
+                drawn.add(key)
         theorem, _ = ordered[0].upper
         if theorem is not None:
             upper = [case.upper[1] for case in ordered]

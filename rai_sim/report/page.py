@@ -248,6 +248,7 @@ _PULLS = COLUMNS.pick(
     "pulls_mean",
     "pulls_interval",
     "relative_half_width_95",
+    "tight_bound_pulls",
     "lower_bound_pulls",
     "upper_bound_pulls",
 )

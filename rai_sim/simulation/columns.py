@@ -90,6 +90,11 @@ class Found:
             self.experiment.problem, self.experiment.algorithm, self.experiment.delta
         )
 
+    @cached_property
+    def tight(self) -> bounds.FiniteBound | None:
+        """The lower bound at this delta; None where it is not to be had in passing."""
+        return bounds.shown(self.experiment.problem, self.experiment.delta)
+
 
 #: How numbers are shown, by their unit.
 _FORMS: dict[str, Callable[[Any], str]] = {
@@ -223,6 +228,13 @@ COLUMNS: Catalogue[Column] = Catalogue(
             "pulls",
             "lower",
         ),
+        _statistic(
+            "tight_bound_pulls",
+            float,
+            lambda found: None if found.tight is None else found.tight.pulls,
+            "pulls",
+            "tight",
+        ),
         _statistic("upper_bound_pulls", float, lambda found: found.upper[1], "pulls", "upper"),
         _statistic("upper_bound_theorem", str, lambda found: found.upper[0]),
         _statistic("n_arms", int, lambda found: found.experiment.problem.n_arms, "arms", "arms"),
@@ -265,6 +277,22 @@ COLUMNS: Catalogue[Column] = Catalogue(
             "pulls",
             form=lambda bound: number(bound[1]),
             sort=lambda bound: sort_key(bound[1]),
+        ),
+        _statistic(
+            "lower_bound",
+            None,
+            lambda found: (
+                found["tight_bound_pulls"]
+                if found.tight is not None
+                else found["lower_bound_pulls"]
+            ),
+            "pulls",
+            "lower",
+        ),
+        _statistic(
+            "tight_bound_conditions",
+            None,
+            lambda found: None if found.tight is None else found.tight.conditions,
         ),
         _statistic("pulls_quantiles", None, lambda found: dict(found.quantiles), "pulls", form=str),
         _fact("seconds", None, "s"),

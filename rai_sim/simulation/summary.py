@@ -54,6 +54,9 @@ class Summary:
     lower_bound : float
         Pulls by Theorem 1, for the mean: asymptotic (delta -> 0), Gaussian arms of standard
         deviation 1/2.
+    tight_bound, tight_bound_conditions
+        Pulls of the tight lower bound of the mean, which holds at this delta, and when it does (see
+        `rai_sim.bounds.at_delta`); None where it is not to be had in passing, as of many arms.
     upper_bound, upper_bound_theorem
         The algorithm's own bound in pulls, which holds with probability 1 - delta, and the
         theorem's name; None for an algorithm without one.
@@ -86,6 +89,8 @@ class Summary:
     error_interval: tuple[float, float] = field(metadata={_KEY: "error_interval"})
     error_exceeds_delta: bool = field(metadata={_KEY: "error_exceeds_delta"})
     lower_bound: float = field(metadata={_KEY: "lower_bound_pulls"})
+    tight_bound: float | None = field(metadata={_KEY: "tight_bound_pulls"})
+    tight_bound_conditions: str | None = field(metadata={_KEY: "tight_bound_conditions"})
     upper_bound: float | None = field(metadata={_KEY: "upper_bound_pulls"})
     upper_bound_theorem: str | None = field(metadata={_KEY: "upper_bound_theorem"})
     share_above_upper_bound: float | None
@@ -165,9 +170,14 @@ class Summary:
             "rounds, mean": number(self.mean_rounds),
             "errors": f"{self.errors:,} of {self.finished:,}: {percent(self.error_rate)}  "
             f"(95 % interval {error_low} to {error_high}; delta {percent(self.delta)})",
-            "lower bound": f"{number(self.lower_bound)}  (Theorem 1: of the mean, asymptotic, "
-            "delta -> 0)",
         }
+        if self.tight_bound is not None:
+            rows["tight bound"] = (
+                f"{number(self.tight_bound)}  (of the mean, {self.tight_bound_conditions})"
+            )
+        rows["lower bound"] = (
+            f"{number(self.lower_bound)}  (Theorem 1: of the mean, asymptotic, delta -> 0)"
+        )
         if self.upper_bound is not None and self.share_above_upper_bound is not None:
             above = percent(self.share_above_upper_bound)
             rows["upper bound"] = (

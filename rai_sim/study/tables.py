@@ -32,6 +32,7 @@ SHOWN = COLUMNS.pick(
     "relative_half_width_95",
     "error_rate",
     "error_interval",
+    "tight_bound_pulls",
     "lower_bound_pulls",
     "upper_bound_pulls",
 )
@@ -39,13 +40,18 @@ SHOWN = COLUMNS.pick(
 NAMES = 2
 #: Which of them a narrow terminal goes without, the first one first.
 LEAST = (
-    "upper_bound_pulls",
     "lower_bound_pulls",
+    "upper_bound_pulls",
+    "tight_bound_pulls",
     "error_interval",
     "pulls_interval",
     "replications",
 )
-LEGEND = "+- of mean: half-width of the interval over the mean; lower: Theorem 1 (asymptotic), upper: with probability 1 - delta"
+LEGEND = (
+    "+- of mean: half-width of the interval over the mean; tight: lower bound of the mean at this "
+    "delta (n/a: takes long, see rai.bounds.at_delta), lower: Theorem 1 (asymptotic), upper: with "
+    "probability 1 - delta"
+)
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ def test_a_study_is_run_and_shown(file: Path, capsys: Capture) -> None:
         "+- of mean",
         "errors",
         "95 % interval",
+        "tight",
         "lower",
         "upper",
     ]
@@ -283,7 +284,7 @@ def test_a_studys_table_in_a_terminal(
     assert max(map(len, table[:-1])) <= 80
     assert table[-1] == (
         "left out to fit 80 columns: replications, 95 % interval of mean pulls, 95 % interval of "
-        "errors, lower, upper; "
+        "errors, tight, lower, upper; "
         "a pipe, --output or --json has all"
     )
     in_terminal(monkeypatch, 40)

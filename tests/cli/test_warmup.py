@@ -35,6 +35,7 @@ def test_warmup_runs_every_law_with_every_algorithm(
     laws = ("bernoulli", "categorical", "gaussian", "recorded")
     others = [LUCB(as_printed=True)]
     assert {(law, repr(algorithm)) for law in laws for algorithm in VARIANTS + others} <= ran
+    assert lines.pop(0)[:2] == ["tight", "bound"]
     assert [line[:2] for line in lines[:-1]] == [[law, name] for law in LAWS for name in ALGORITHMS]
     assert all(
         line[-1] == "s" and float(line[-2]) >= 0.0 for line in lines if line[0] in (*laws, "total")

@@ -57,6 +57,10 @@ def test_means_are_those_of_the_summary(study: StudyResults) -> None:
     assert sorted(np.asarray(lower.get_ydata(), float).tolist()) == sorted(
         {rai.bounds.lower(p, 0.01) for p in problems}
     )
+    tight = lines["lower bound of the mean (tight, at this δ)"]
+    assert sorted(np.asarray(tight.get_ydata(), float).tolist()) == sorted(
+        {rai.bounds.at_delta(p, 0.01).pulls for p in problems}
+    )
     upper = lines["Theorem 2 (Vanilla: at most, with probability 1 − δ)"]
     assert sorted(np.asarray(upper.get_ydata(), float).tolist()) == sorted(
         {rai.bounds.vanilla(p, 0.01) for p in problems}

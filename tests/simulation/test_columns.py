@@ -52,6 +52,7 @@ def test_names_and_order_of_a_frames_columns_stay(study: StudyResults) -> None:
         "pulls_most",
         "rounds_mean",
         "lower_bound_pulls",
+        "tight_bound_pulls",
         "upper_bound_pulls",
         "upper_bound_theorem",
         "n_arms",

@@ -89,6 +89,9 @@ def test_bounds_and_what_was_run_stand_beside_them() -> None:
     """Theorem 1 always, the algorithm's own bound if it has one, and the experiment's arguments."""
     found = found_of([10, 20])
     assert found["lower_bound_pulls"] == rai.bounds.lower(PROBLEM, 0.01)
+    tight = rai.bounds.at_delta(PROBLEM, 0.01)
+    assert found["tight_bound_pulls"] == found["lower_bound"] == tight.pulls
+    assert found["tight_bound_conditions"] == tight.conditions
     assert found["upper_bound"] == (found["upper_bound_theorem"], found["upper_bound_pulls"])
     assert found["upper_bound"] == ("Theorem 2", rai.bounds.vanilla(PROBLEM, 0.01))
     lucb = replace(found, experiment=replace(EXPERIMENT, algorithm=rai.LUCB()))
@@ -155,6 +158,7 @@ def test_summaries_and_frames_of_studies_say_the_same(tmp_path: Path) -> None:
             "error_rate",
             "finished",
             "lower_bound",
+            "tight_bound",
         } <= set(shared)
         assert {name: getattr(summary, name) for name in shared} == {
             name: row[key] for name, key in shared.items()

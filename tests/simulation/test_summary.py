@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from rai_sim import LUCB, Bernoulli, Butterscotch, Gaussian, Vanilla, bounds
-from rai_sim.problem import Problem, table_problem
+from rai_sim.problem import Problem, best_arm, table_problem
 from rai_sim.simulation.result import Experiment, Result
 
 EXPERIMENT = Experiment(table_problem(task=3), Vanilla(), 0.01, 7, 1e-12, 5_000)
@@ -139,6 +139,9 @@ def test_bounds_stand_beside_the_numbers(
     assert summary.upper_bound == (None if upper is None else upper(EXPERIMENT.problem, 0.01))
     assert summary.upper_bound_theorem == theorem
     assert "Theorem 1: of the mean, asymptotic" in str(summary)
+    tight = bounds.at_delta(EXPERIMENT.problem, 0.01)
+    assert (summary.tight_bound, summary.tight_bound_conditions) == (tight.pulls, tight.conditions)
+    assert f"(of the mean, {tight.conditions})" in str(summary)
     assert ("upper bound" in str(summary)) is (upper is not None)
 
 
@@ -147,6 +150,16 @@ def test_share_above_the_upper_bound_allows_one_pull_an_arm() -> None:
     bound = bounds.butterscotch(EXPERIMENT.problem, 0.01)
     pulls = [int(bound), int(bound) + 10, int(bound) + 12, 10 * int(bound)]
     assert with_pulls(pulls, algorithm=Butterscotch()).summary().share_above_upper_bound == 0.5
+
+
+def test_the_tight_bound_of_many_arms_is_left_out() -> None:
+    """It would take longer than the run; Theorem 1 stays."""
+    problem = best_arm(Bernoulli(np.linspace(0.1, 0.9, 3000)))
+    summary = with_pulls([10, 12], problem=problem).summary()
+    assert summary.tight_bound is None
+    assert summary.tight_bound_conditions is None
+    assert "tight" not in str(summary)
+    assert summary.lower_bound == bounds.lower(problem, 0.01)
 
 
 def test_arms_without_guarantee_are_said_out_loud() -> None:
