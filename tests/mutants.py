@@ -421,6 +421,66 @@ SLEEPERS: dict[str, Edit] = {
     ),
 }
 
+#: Two arms are a roster, for laws that might give words, too.
+SMALL_ROSTERS: tuple[Edit, ...] = (
+    Set("engine/round_robin/crowd/places.py", "MANY, FEW", "(2, 2)"),
+    Set("engine/round_robin/crowd/places.py", "A_BORDER", "0"),
+    Set("engine/round_robin/roster/lists.py", "FEW", "2"),
+    Set("engine/round_robin/roster/lists.py", "A_ROUND", "0"),
+    Changed("engine/round_robin/run.py", "new_crowd", "return places.allocate_crowd(N)", "pass"),
+)
+#: Faults of rosters.
+ROSTERS: dict[str, Edit] = {
+    "arms rest that may be settled": Changed(
+        "engine/round_robin/roster/rest.py",
+        "rounds_of_rest",
+        "return min(kept, unclear)",
+        "return kept",
+    ),
+    "arms rest beside a border": Changed(
+        "engine/round_robin/roster/rest.py",
+        "rounds_of_rest",
+        "kept = min(kept, above)",
+        "kept = max(kept, 100.0)",
+    ),
+    "the bounds are a tenth of what they should be": Changed(
+        "engine/round_robin/roster/rest.py",
+        "_held",
+        "rounds = D * share",
+        "rounds = 3.0 * D * share",
+    ),
+    "sums of those called are a pull short": Changed(
+        "engine/round_robin/roster/stride.py",
+        "_call_all",
+        "R - since[arm], state)",
+        "R - since[arm] - 1, state)",
+    ),
+    "sums of those due are a pull short": Changed(
+        "engine/round_robin/roster/stride.py",
+        "_pull_those_due",
+        "R - before, state)",
+        "R - before - 1, state)",
+    ),
+    "nobody is called when an arm beside a border is settled": Changed(
+        "engine/round_robin/roster/stride.py",
+        "_settle",
+        "changed |= k < borders and sums[x] == beside[2 * k]",
+        "pass",
+    ),
+    "those at rest are counted on one side of all borders": Changed(
+        "engine/round_robin/roster/stride.py",
+        "_judge",
+        "rest(roster, arm, k, R",
+        "rest(roster, arm, 0, R",
+    ),
+    "fences are left unseen": Changed(
+        "engine/round_robin/roster/borders.py",
+        "find_between_fences",
+        "low, high, before, among = (fences[2 * b + 1], fences[2 * b], 0, 0)",
+        "low, high, before, among = (fences[2 * b + 1] - 50.0, fences[2 * b] + 50.0, 0, 0)",
+    ),
+}
+
 #: For `pathwise.misses`: algorithm, task, seed, replications, options.
 Trial = tuple[Algorithm, Task, int, int, dict[str, float]]
 _BEST = (0.7, 0.55, 0.5, 0.45), (1, 3), (1, 0), 0.1
@@ -436,6 +496,12 @@ SHOWN_BY: tuple[Trial, ...] = (
 #: Trials of crowds.
 CROWDED: tuple[Trial, ...] = tuple(
     (Vanilla(), task, 11, 200, {}) for task in draw_tasks(1, 10, ("words",), (3, 12), (0.12, 0.4))
+)
+
+#: Trials of rosters.
+ROSTERED: tuple[Trial, ...] = tuple(
+    (Vanilla(merging=False), task, 11, 100, {})
+    for task in draw_tasks(1, 12, ("bits", "levels", "reals"), (4, 14), (0.12, 0.4))
 )
 
 #: Trials of crowds in which arms sleep.

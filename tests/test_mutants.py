@@ -11,7 +11,9 @@ from mutants import (
     LENGTHENED_LUCB,
     LENGTHENED_SKIP,
     LOOK_AHEAD,
+    ROSTERS,
     SMALL_CROWDS,
+    SMALL_ROSTERS,
     STALE_SLOPE,
     Changed,
     Edit,
@@ -104,12 +106,13 @@ def test_controls_are_up_to_date() -> None:
         *LENGTHENED_SKIP,
         *LENGTHENED_LUCB,
         *CROWDS.values(),
+        *ROSTERS.values(),
         STALE_SLOPE,
         LOOK_AHEAD,
         LATE_STATE,
     )
     together: list[list[Edit]] = [[one] for one in (*alone, *map(asks_no, LEFT))]
-    together.append([*SMALL_CROWDS])
+    together += [[*SMALL_CROWDS], [*SMALL_ROSTERS]]
     for faults in (*together, guards_by_number()):
         texts: dict[str, str] = {}
         for fault in faults:

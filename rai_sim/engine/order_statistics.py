@@ -43,8 +43,27 @@ def order_statistics(
             picked = buckets[b]
             if ranks[i] < before + picked:
                 _pick(values, n, b, low, scale, room)
-        found[i] = _quickselect(room, picked, ranks[i] - before)
+        found[i] = quickselect(room, picked, ranks[i] - before)
     return True
+
+
+@kernel
+def values_of_ranks(
+    values: NDArray[np.float64],
+    n: int,
+    ranks: NDArray[np.int64],
+    count: int,
+    found: NDArray[np.float64],
+    buckets: NDArray[np.int64],
+    room: NDArray[np.float64],
+) -> None:
+    """Find the values of ranks as `order_statistics` does, whatever the range of the numbers."""
+    if order_statistics(values, n, ranks, count, found, buckets, room):
+        return
+    for x in range(n):
+        room[x] = values[x]
+    for i in range(count):
+        found[i] = quickselect(room, n, ranks[i])
 
 
 @inlined
@@ -71,9 +90,9 @@ def _pick(
 
 
 @kernel
-def _quickselect(values: NDArray[np.float64], n: int, rank: int) -> float:
+def quickselect(values: NDArray[np.float64], n: int, rank: int) -> float:
     """Return the value of a rank, 0 the greatest, among n numbers, which are put into another
-    order."""
+    order: it then stands at its rank, none before it is less and none behind it greater."""
     first, last = 0, n - 1
     while first < last:
         pivot = values[(first + last) // 2]

@@ -50,14 +50,16 @@ from rai_sim.engine.partition import (
 )
 from rai_sim.engine.ranking import repair
 from rai_sim.engine.references import by_reference
-from rai_sim.engine.round_robin.crowd.places import leave
-from rai_sim.engine.round_robin.crowd.stride import (
+from rai_sim.engine.round_robin.crowd import stride as _by_words  # noqa: F401
+from rai_sim.engine.round_robin.duel import duel
+from rai_sim.engine.round_robin.many import (
     in_crowd,
+    leave,
     make_rounds,
     worth_a_crowd,
     worth_leaving,
 )
-from rai_sim.engine.round_robin.duel import duel
+from rai_sim.engine.round_robin.roster import stride as _by_roster  # noqa: F401
 from rai_sim.engine.round_robin.run import (
     ACTIVE,
     AUDIT,

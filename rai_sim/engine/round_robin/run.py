@@ -17,13 +17,9 @@ from rai_sim.engine.history import History
 from rai_sim.engine.jit import inlined, may_give_words
 from rai_sim.engine.partition import Partition, new_partition
 from rai_sim.engine.ranking import new_standings
-from rai_sim.engine.round_robin.crowd.places import (
-    INSIDE,
-    LABELLED,
-    SLEEPS,
-    new_crowd,
-    no_crowd,
-)
+from rai_sim.engine.round_robin.crowd import places
+from rai_sim.engine.round_robin.many import NoCrowd, no_crowd, start
+from rai_sim.engine.round_robin.roster.lists import Roster, allocate_roster
 from rai_sim.engine.streams import new_generators
 from rai_sim.engine.strides import WORDS, allowed
 from rai_sim.engine.vectors import LANES
@@ -63,7 +59,7 @@ class Run(NamedTuple):
     generators: NDArray[np.uint64]  # of the replication's stream
     clock: NDArray[np.int64]
     terms: NDArray[np.float64]
-    crowd: Any  # `Crowd` or `NoCrowd`
+    crowd: Any  # `Crowd`, `Roster` or `NoCrowd`
 
 
 def new_run(
@@ -88,8 +84,17 @@ def new_run(
         generators=new_generators(),
         clock=np.zeros(_CELLS, np.int64),
         terms=np.zeros(_TERMS),
-        crowd=new_crowd(N, m) if crowds and may_give_words(law) else no_crowd(),
+        crowd=new_crowd(law, N, m) if crowds else no_crowd(),
     )
+
+
+def new_crowd(law: Any, N: int, m: int) -> places.Crowd | Roster | NoCrowd:
+    """Allocate for N arms in m clusters, if they may become a crowd."""
+    if not places.may_be_many(N, m):
+        return no_crowd()
+    if may_give_words(law):
+        return places.allocate_crowd(N)
+    return allocate_roster(N)
 
 
 @inlined
@@ -100,8 +105,7 @@ def start_clock(run: Run, missing: int) -> None:
         clock[cell] = 0
     clock[ACTIVE], clock[MISSING], clock[OVER] = run.race.standings.order.size, missing, LANES
     run.terms[BUDGET] = -1.0
-    for cell in (INSIDE, LABELLED, SLEEPS):
-        run.crowd.cells[cell] = 0
+    start(run.crowd)
     count_rounds(run)
 
 
@@ -130,6 +134,16 @@ def last_round(run: Run) -> int:
 def by_words(run: Run) -> bool:
     """Whether rounds may be made by words."""
     return laws.has_words(run.race.law) and allowed(run.setting.strides, WORDS)
+
+
+@inlined
+def enough_arms(run: Run, least: int, per_border: int) -> bool:
+    """Whether the active arms are at least as many as asked for, and as the square of the borders
+    asks for."""
+    borders = -1
+    for size in run.part.open_sizes:
+        borders += size > 0
+    return run.clock[ACTIVE] >= max(least, per_border * borders * borders)
 
 
 @inlined

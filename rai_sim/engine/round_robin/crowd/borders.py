@@ -12,6 +12,8 @@ never left in its first round.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rai_sim.engine import law as laws
@@ -45,8 +47,8 @@ _STEADY_WORDS = 4
 
 
 @kernel
-def place_borders(crowd: Crowd, part: Partition) -> None:
-    """Note where the borders between clusters with active arms lie."""
+def place_borders(crowd: Any, part: Partition) -> None:
+    """Note where the borders between clusters with active arms lie, for a crowd or a roster."""
     above, borders = 0, 0
     for i in range(part.open_sizes.size):
         if part.open_sizes[i] > 0:

@@ -8,15 +8,16 @@ an index into these. While arms sleep, those awake come first.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.engine.jit import for_type, kernel
+from rai_sim.engine.jit import implements, kernel
 from rai_sim.engine.order_statistics import BUCKETS
 from rai_sim.engine.partition import Partition
 from rai_sim.engine.ranking import Standings, merge_sort
+from rai_sim.engine.round_robin import many
 from rai_sim.engine.sampling import bits_set
 from rai_sim.engine.vectors import LANES
 
@@ -67,12 +68,6 @@ SLEEPS, SORTED, SORTED_UP_TO = 23, 24, 25
 _CELLS = 26
 #: Values of `ALARM`: in the next round a border leaves its fences; the crowd is to be left.
 FENCES, LEAVING = 1, 2
-
-
-class NoCrowd(NamedTuple):
-    """In place of a `Crowd` where there never is one: nothing of it is compiled then."""
-
-    cells: NDArray[np.int64]
 
 
 class Crowd(NamedTuple):
@@ -132,9 +127,9 @@ class Crowd(NamedTuple):
     fence_pace: NDArray[np.float64]
 
 
-def new_crowd(N: int, m: int) -> Crowd | NoCrowd:
-    """Allocate for N arms in m clusters, if they may become a crowd."""
-    return allocate_crowd(N) if N >= MANY and 2 <= m <= MOST_CLUSTERS else no_crowd()
+def may_be_many(N: int, m: int) -> bool:
+    """Whether N arms in m clusters may become a crowd."""
+    return N >= MANY and 2 <= m <= MOST_CLUSTERS
 
 
 def allocate_crowd(N: int) -> Crowd:
@@ -184,19 +179,20 @@ def allocate_crowd(N: int) -> Crowd:
     )
 
 
-def no_crowd() -> NoCrowd:
-    """Return what says that there never is a crowd."""
-    return NoCrowd(np.zeros(_CELLS, np.int64))
+@kernel
+def note_labels(crowd: Any, cell: int, arm_of: NDArray[np.int64]) -> None:
+    """Note every arm's label, once a replication."""
+    if crowd.cells[cell] == 0:
+        for label in range(arm_of.size):
+            crowd.label_of[arm_of[label]] = label
+        crowd.cells[cell] = 1
 
 
 @kernel
 def enter(crowd: Crowd, standings: Standings, part: Partition, n: int) -> None:
     """Take the active arms, the first n of the ranking, into the crowd."""
     order, arm_of, cells = standings.order, standings.arm_of, crowd.cells
-    if cells[LABELLED] == 0:
-        for label in range(arm_of.size):
-            crowd.label_of[arm_of[label]] = label
-        cells[LABELLED] = 1
+    note_labels(crowd, LABELLED, arm_of)
     for x in range(n):
         order[x] = arm_of[order[x]]
     if n > arm_of.size // _THIN:
@@ -223,12 +219,14 @@ def _sort_by_arm(crowd: Crowd, standings: Standings, part: Partition, n: int) ->
             place += 1
 
 
-def _nobody_leaves(crowd: NoCrowd, standings: Standings, n: int) -> None:
-    """Do nothing."""
+@implements(many.start, Crowd)
+def _start(crowd: Crowd) -> None:
+    for cell in (INSIDE, LABELLED, SLEEPS):
+        crowd.cells[cell] = 0
 
 
-@for_type(Crowd, _nobody_leaves)
-def leave(crowd: Crowd, standings: Standings, n: int) -> None:
+@implements(many.leave, Crowd)
+def _leave(crowd: Crowd, standings: Standings, n: int) -> None:
     """Rank the n active arms again; all rounds of their words are over, and nobody sleeps.
 
     Their labels become 0..n-1, in the order that they were in: counts are kept by label, and those

@@ -23,10 +23,11 @@ import numpy as np
 
 from rai_sim.engine import law as laws
 from rai_sim.engine.certificates import pair_budget, sure_rounds
-from rai_sim.engine.history import NEVER, next_asked, see_arm, traced
-from rai_sim.engine.jit import for_type, inlined, kernel
-from rai_sim.engine.partition import merge_all, settle_arm
+from rai_sim.engine.history import NEVER, next_asked, traced
+from rai_sim.engine.jit import implements, inlined, kernel
+from rai_sim.engine.partition import merge_all
 from rai_sim.engine.ranking import merge_sort
+from rai_sim.engine.round_robin import many
 from rai_sim.engine.round_robin.crowd.borders import (
     count,
     find_borders,
@@ -57,7 +58,6 @@ from rai_sim.engine.round_robin.crowd.places import (
     STALE,
     WINDOWS,
     Crowd,
-    NoCrowd,
     enter,
 )
 from rai_sim.engine.round_robin.crowd.selection import sort_beside_borders
@@ -83,8 +83,10 @@ from rai_sim.engine.round_robin.run import (
     Run,
     by_words,
     count_rounds,
+    enough_arms,
     width,
 )
+from rai_sim.engine.round_robin.settling import settle_ranked
 from rai_sim.engine.sampling import bits_set, lanes
 from rai_sim.engine.streams import State
 from rai_sim.engine.strides import CROWD, allowed
@@ -97,24 +99,13 @@ _WORTH_LEAVING = 1000.0
 _WORTH_WAKING = 4.0
 
 
-def _never(crowd: NoCrowd, run: Run) -> bool:
-    return False
-
-
-@for_type(Crowd, _never)
-def in_crowd(crowd: Crowd, run: Run) -> bool:
-    """Whether the active arms are in the crowd."""
+@implements(many.in_crowd, Crowd)
+def _in_crowd(crowd: Crowd, run: Run) -> bool:
     return crowd.cells[INSIDE] == 1
 
 
-def _never_worth(crowd: NoCrowd, run: Run, certified: float) -> bool:
-    return False
-
-
-@for_type(Crowd, _never_worth)
-def worth_a_crowd(crowd: Crowd, run: Run, certified: float) -> bool:
-    """Whether the next rounds should be made by a crowd, where about so many are certified to hold
-    no event."""
+@implements(many.worth_a_crowd, Crowd)
+def _worth_a_crowd(crowd: Crowd, run: Run, certified: float) -> bool:
     cells, most = crowd.cells, WORTH_A_JUMP
     least, per_border = cells[ENTERED_FROM], cells[PER_BORDER]
     if may_sleep(crowd, run):
@@ -122,7 +113,7 @@ def worth_a_crowd(crowd: Crowd, run: Run, certified: float) -> bool:
         most = max(most, 0.5 * _WORTH_WAKING * run.clock[ACTIVE])
     return (
         certified < most
-        and _enough(run, least, per_border)
+        and enough_arms(run, least, per_border)
         and by_words(run)
         and allowed(run.setting.strides, CROWD)
     )
@@ -134,20 +125,9 @@ def _rested(crowd: Crowd, least: int) -> tuple[int, int]:
     return least, crowd.cells[PER_BORDER] * least // crowd.cells[ENTERED_FROM]
 
 
-@inlined
-def _enough(run: Run, least: int, per_border: int) -> bool:
-    """Whether the active arms are at least as many as asked for, and as the square of the borders
-    asks for."""
-    borders = -1
-    for size in run.part.open_sizes:
-        borders += size > 0
-    return run.clock[ACTIVE] >= max(least, per_border * borders * borders)
-
-
-@for_type(Crowd, _never)
-def worth_leaving(crowd: Crowd, run: Run) -> bool:
-    """Whether the crowd should be left now: few arms remain, or a jump is worth it. If arms sleep,
-    they are woken first."""
+@implements(many.worth_leaving, Crowd)
+def _worth_leaving(crowd: Crowd, run: Run) -> bool:
+    """Whether it is now: arms that sleep are woken first."""
     cells = crowd.cells
     if run.clock[OVER] < LANES:
         return False
@@ -156,7 +136,7 @@ def worth_leaving(crowd: Crowd, run: Run) -> bool:
     per_border = cells[PER_BORDER] * least // cells[ENTERED_FROM]
     if may_sleep(crowd, run):
         least, per_border = _rested(crowd, cells[LEFT_RESTED_BELOW])
-    if _enough(run, least, per_border) and cells[QUIET_AHEAD] == 0:
+    if enough_arms(run, least, per_border) and cells[QUIET_AHEAD] == 0:
         return False
     if cells[ASLEEP] > 0:
         cells[ALARM] = LEAVING
@@ -164,13 +144,8 @@ def worth_leaving(crowd: Crowd, run: Run) -> bool:
     return True
 
 
-def _no_rounds(crowd: NoCrowd, run: Run, last: int, state: State) -> tuple[int, State]:
-    return 0, state
-
-
-@for_type(Crowd, _no_rounds)
-def make_rounds(crowd: Crowd, run: Run, last: int, state: State) -> tuple[int, State]:
-    """Make and judge rounds; return how many."""
+@implements(many.make_rounds, Crowd)
+def _make_rounds(crowd: Crowd, run: Run, last: int, state: State) -> tuple[int, State]:
     clock = run.clock
     if crowd.cells[INSIDE] == 0:
         enter(crowd, run.race.standings, run.part, clock[ACTIVE])
@@ -297,26 +272,16 @@ def _settle(run: Run, over: int, end: int, earliest: int) -> int:
 def _settle_lane(run: Run, j: int) -> bool:
     """Settle the arms of a lane's round, merge clusters; return whether the borders are others
     now."""
-    crowd, part, clock, arm_of = run.crowd, run.part, run.clock, run.race.standings.arm_of
-    label, total = crowd.event_lane, crowd.values
-    R, F = clock[ROUND], crowd.clearance[j]
-    settled = _rank_lane(run, j)
+    crowd, F = run.crowd, run.crowd.clearance[j]
+    label, total, behind = crowd.event_lane, crowd.values, crowd.event_place
+    settled, k = _rank_lane(run, j), 0
+    for x in range(settled):
+        while k < crowd.cells[BORDERS] and total[x] < crowd.lower[k, j] + F:
+            k += 1
+        behind[x] = k
     changed = borders_own_settled(crowd, j, F)
-    x, supplied = 0, 0
-    for k in range(crowd.cells[BORDERS] + 1):
-        i = crowd.cluster_above[k]
-        while x < settled and _number_of_cluster(crowd, j, total[x], F) == k:
-            arm = arm_of[label[x]]
-            if traced(run.history):
-                see_arm(run.history, arm, total[x] / R, R, clock[PULLS])
-            supplied += settle_arm(part, i, arm, R)
-            x += 1
-        changed |= part.open_sizes[i] == 0
-    if run.merging:
-        changed |= merge_all(part)
-    clock[ACTIVE] -= settled
+    changed |= settle_ranked(run, label, total, behind, settled)
     crowd.cells[AWAKE] -= settled
-    clock[MISSING] -= supplied
     if changed:
         crowd.cells[STALE] = 1
     return changed
@@ -337,15 +302,6 @@ def _rank_lane(run: Run, j: int) -> int:
         standings.total[place] = GONE
     merge_sort(label, total, settled, standings.spare_order, standings.spare_total)
     return settled
-
-
-@inlined
-def _number_of_cluster(crowd: Crowd, j: int, total: float, F: int) -> int:
-    """Return in which of the clusters with active arms an arm of a sum is settled in a lane."""
-    k = 0
-    while k < crowd.cells[BORDERS] and total < crowd.lower[k, j] + F:
-        k += 1
-    return k
 
 
 @kernel

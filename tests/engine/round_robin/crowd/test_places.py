@@ -8,6 +8,7 @@ import pytest
 from rai_sim.engine.jit import exposed, kernel
 from rai_sim.engine.partition import Partition
 from rai_sim.engine.ranking import Standings, new_standings
+from rai_sim.engine.round_robin import many
 from rai_sim.engine.round_robin.crowd import places
 from rai_sim.engine.round_robin.crowd.places import (
     ENTERED_FROM,
@@ -19,9 +20,8 @@ from rai_sim.engine.round_robin.crowd.places import (
     MOST_CLUSTERS,
     STALE,
     Crowd,
-    NoCrowd,
     allocate_crowd,
-    new_crowd,
+    may_be_many,
 )
 
 enter = exposed(places.enter)
@@ -31,7 +31,7 @@ enter = exposed(places.enter)
 @kernel
 def leave(crowd: Crowd, standings: Standings, n: int) -> None:
     """Leave, from Python."""
-    places.leave(crowd, standings, n)
+    many.leave(crowd, standings, n)
 
 
 def partition(settled: np.ndarray) -> Partition:
@@ -48,23 +48,26 @@ def partition(settled: np.ndarray) -> Partition:
 
 
 @pytest.mark.parametrize(
-    ("N", "m", "kind"),
+    ("N", "m", "may"),
     [
-        (MANY, 2, Crowd),
-        (MANY, MOST_CLUSTERS, Crowd),
-        (MANY - 1, 2, NoCrowd),
-        (MANY, 1, NoCrowd),
-        (MANY, MOST_CLUSTERS + 1, NoCrowd),
+        (MANY, 2, True),
+        (MANY, MOST_CLUSTERS, True),
+        (MANY - 1, 2, False),
+        (MANY, 1, False),
+        (MANY, MOST_CLUSTERS + 1, False),
     ],
 )
-def test_who_may_become_a_crowd(N: int, m: int, kind: type) -> None:
-    """Many arms in some clusters; nobody is inside yet."""
-    crowd = new_crowd(N, m)
-    assert isinstance(crowd, kind)
+def test_who_may_become_a_crowd(N: int, m: int, may: bool) -> None:
+    """Many arms in some clusters."""
+    assert may_be_many(N, m) == may
+
+
+def test_a_crowd_is_outside_at_first() -> None:
+    """And there is room for all of its words."""
+    crowd = allocate_crowd(MANY)
     assert crowd.cells[INSIDE] == 0
-    if isinstance(crowd, Crowd):
-        assert crowd.words.shape == (N,)
-        assert (crowd.cells[ENTERED_FROM], crowd.cells[LEFT_BELOW]) == (MANY, FEW)
+    assert crowd.words.shape == (MANY,)
+    assert (crowd.cells[ENTERED_FROM], crowd.cells[LEFT_BELOW]) == (MANY, FEW)
 
 
 def test_into_the_crowd_and_back() -> None:

@@ -1,0 +1,1 @@
+"""Tests of the roster: a file for each module."""
