@@ -18,7 +18,7 @@ from rai_sim.engine.jit import inlined
 
 #: Round robin's: rounds one by one, or by one sum an arm for as many as are certified (always used
 #: where no other is); by one word an arm; for the last two arms, which are then by themselves
-#: (`rai_sim.engine.round_robin.duel`); and for many arms (`rai_sim.engine.round_robin.crowd`).
+#: (`rai_sim.engine.round_robin.duel`); and for many arms (`rai_sim.engine.round_robin.many`).
 SUMS, WORDS, LAST_TWO, CROWD = 0, 1, 2, 3
 #: Where the numbers of an algorithm's own strides begin, and how many there may be in all.
 FIRST_OWN, ROOM = 4, 16

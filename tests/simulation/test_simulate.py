@@ -246,9 +246,34 @@ REFERENCE: dict[tuple[str, str], str] = {
 }
 
 
+#: The same of Vanilla with 1,000 arms, which are a crowd or a roster.
+REFERENCE_MANY = {
+    "Bernoulli": "2eee34661ba90d79",
+    "Gaussian": "5d4dcc7e41a0c4e4",
+    "Categorical": "3370c6a67fa88b5c",
+}
+
+
 def reference_hash(algorithm: Algorithm, law: str) -> str:
     """Hash pulls, rounds and representatives of 64 replications, seed 2024."""
-    result = simulate(problem_of(law), algorithm, delta=0.05, replications=64, seed=2024)
+    return hash_of(simulate(problem_of(law), algorithm, delta=0.05, replications=64, seed=2024))
+
+
+def reference_hash_of_many(law: str) -> str:
+    """Hash four replications with means evenly spaced, seed 2024."""
+    means = np.linspace(0.9, 0.1, 1000)
+    ends = np.stack([1.0 - means, 0.0 * means, means], axis=1)
+    arms: dict[str, Arms] = {
+        "Bernoulli": Bernoulli(means),
+        "Gaussian": Gaussian(means),
+        "Categorical": Categorical([0.0, 0.5, 1.0], 0.5 * ends + [0.1, 0.3, 0.1]),
+    }
+    problem = Problem(arms[law], (300, 300, 400), (3, 3, 3))
+    return hash_of(simulate(problem, Vanilla(), delta=0.05, replications=4, seed=2024))
+
+
+def hash_of(result: Result) -> str:
+    """Hash pulls, rounds and representatives."""
     digest = hashlib.sha256()
     for array in (result.pulls, result.rounds, result.representatives):
         digest.update(array.astype("<i8").tobytes())
@@ -260,6 +285,12 @@ def reference_hash(algorithm: Algorithm, law: str) -> str:
 def test_reference_results(algorithm: Algorithm, law: str) -> None:
     """The streams are frozen: these numbers change only with STREAM_VERSION."""
     assert reference_hash(algorithm, law) == REFERENCE[algorithm.label, law]
+
+
+@pytest.mark.parametrize("law", REFERENCE_MANY)
+def test_reference_results_of_many_arms(law: str) -> None:
+    """As above."""
+    assert reference_hash_of_many(law) == REFERENCE_MANY[law]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -635,3 +666,5 @@ if __name__ == "__main__":
     for algorithm in ALL:
         for law in laws():
             print(f'    ("{algorithm.label}", "{law}"): "{reference_hash(algorithm, law)}",')
+    for law in REFERENCE_MANY:
+        print(f'    "{law}": "{reference_hash_of_many(law)}",')
