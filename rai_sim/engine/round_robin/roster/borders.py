@@ -22,6 +22,9 @@ from rai_sim.engine.round_robin.run import ACTIVE, Run
 #: becomes of it when they were left too early and when they were not. Half or twice as much at first
 #: is alike.
 _MARGIN, _LEAST_MARGIN, _WIDER, _NARROWER = 4.0, 0.2, 1.5, 0.8
+#: What is added to it for the rounding of sums, in sums: else rewards of hardly any deviation call
+#: all in every round.
+_ROUNDED = 1e-12
 #: Left too early: before as many looks as this many times the active arms.
 _EARLY = 4
 #: How fast sums rise is told by the rounds since they were this many times fewer.
@@ -109,8 +112,9 @@ def set_fences(roster: Roster, run: Run, R: int) -> None:
             roster.margins[e] = max(least, _NARROWER * roster.margins[e])
         elif cells[LOOKS] > 0 and is_beyond(roster, e):
             roster.margins[e] *= _WIDER
-        margin = roster.margins[e] if some else np.inf
-        roster.fences[e] = roster.beside[e] + (margin if e % 2 == 0 else -margin)
+        now = roster.beside[e]
+        margin = roster.margins[e] + _ROUNDED * abs(now) if some else np.inf
+        roster.fences[e] = now + (margin if e % 2 == 0 else -margin)
         roster.set_at[e] = roster.fences[e]
     cells[USUAL] = cells[LOOKS] // max(1, R - cells[FENCED])
     cells[FENCED], cells[LOOKS] = R, 0

@@ -1,55 +1,60 @@
 """For how many rounds an arm may be left alone, and why what is found without it is right.
 
-Legend. u and l of a border: the least sum of the active arms above it and the greatest of those
-below, order statistics of ranks c and c + 1, c being how many arms stand above. An arm at rest stands
-*behind* k borders: above border k, counted from 0, and below border k - 1. All sums in law units.
+Legend. c arms stand above a border; u and l are the sums of ranks c and c + 1 among all active arms,
+the last above it and the first below. An arm at rest stands *behind* k borders: above border k, counted
+from 0, and below border k - 1. n arms are on the roster at first; all is in law units.
 
 What rest means. In every round in which it rests, an arm behind k borders
 
 1. is above u of border k, and below l of border k - 1;
-2. is not clear on one of the sides on which its cluster has a border: S - l <= W at border k, or u - S
-   <= W at border k - 1.
+2. is not clear on one of the sides on which its cluster has a border: S - l <= W at border k, or
+   u - S <= W at border k - 1.
 
-By 2 it is not settled in these rounds. By 1 it is above u of all later borders and below l of all
-earlier ones, as these are ordered; so order statistics are found without those at rest: with a of them
-above a border, u is at rank c - a of those on duty. For take any ranking in which, among equal sums, no
-one at rest comes next to the border: by 1 those at rest above it are among its first c - 1 arms, those
-below are not among its first c + 1.
+By 2 it is not settled in these rounds. By 1 it is none of the arms beside border k or k - 1, nor beside
+any other, as u and l fall from border to border: the sums beside borders can be found among those on
+duty.
 
-Two reasons to rest, of which the one that holds for longer counts for each of the conditions.
+There are two reasons to rest, and for each condition the one that holds for longer is taken.
 
 Sure bound. If rewards lie in an interval of length h, each sum rises by something in it a round, and so
-does every order statistic of the same arms. So S - u and S - l change by at most h a round, and an arm
-at distance D is on the same side of a border, or not clear of it, for k rounds if k h < D. When arms
-are settled the active arms are others, but u and l stay what they were: of those settled, as many as
-ranks are fewer are above u, unless an arm beside a border is among them. If one is, or if clusters
-merge, all are called in the next round (`stride`), and rest begins anew. (Not even rounding of sums is
-neglected: `step` adds to h what it can do to two sums.)
+does every order statistic of the same arms. So S - u and S - l change by at most h a round, and what is
+at distance D stays on its side for k rounds if k h < D, whatever the rewards. When arms are settled the
+active arms are others, but u and l stay what they were: as many of those settled are above u as ranks
+are fewer, unless one of them stands beside a border. If one does, or if clusters merge, all are called
+in the next round (`stride`). Rounding: a sum of a round is rounded once, by half of its last place at
+most; `_ROUNDING` adds to h more than that does to the arm's sum and another in a round, while they do
+not more than double, and `CAUTION` more than it does to what rewards add to that.
 
-Up to eps. When all are called, in round R, *fences* are set about the border, lines f+ above u and f- below
-l that rise as u and l are expected to. An arm rests with regard to these: it is above f+, or below
-f-; or S <= f- + W(R), or S >= f+ - W(R). Its sum is a walk, and each of these bounds a line, so that by the
-bound of `rai_sim.engine.certificates`, with one arm in the place of a pair and W(R) for the larger W
-later, at distance D now and D_k after k rounds on average it is reached within k rounds with probability
-at most exp(-min(D_k, 2 D)^2 / (2 v k)), v the variance proxy of a reward. At most three bounds
-concern an arm at a time: the fences beside it, and one for 2, chosen as it begins to rest. With
+Up to eps. When all are called, *fences* are set for each border: lines f+ above u and f- below l, which
+rise as u and l are expected to. An arm that begins to rest in round R does so with regard to them:
+for 1, S > f+ of border k and S < f- of border k - 1; for 2, S < f- + W(R) of border k or S > f+ - W(R) of
+border k - 1, as W only grows. S is a walk and each of these a line, so that by the bound of
+`rai_sim.engine.certificates`, with one arm in the place of a pair, at distance D now and D_k on average
+after k rounds the line is reached within k rounds with probability at most exp(-min(D_k, 2 D)^2 / (2 v
+k)), v the variance proxy of a reward. Of an arm that begins to rest three lines are asked for at most:
+two for 1, and for 2 one, chosen at that time. With
 
     min(D_k, 2 D)^2 >= 2 v k ln(3 n R (R + 1) / eps)
 
-all of them hold, but for a share eps / (n R (R + 1)) of probability. An arm begins to rest at most once a
-round; so all rests of n arms take less than eps, since the sum of 1 / (R (R + 1)) is 1: the share
-that a jump of the replication's budget has. When an arm is called before it is due nothing changes:
-that is decided by rewards of others, and the bounds hold for all rounds at once.
+one is reached with probability at most eps / (n R (R + 1)), given all before. An arm begins to rest at
+most once a round, and the sum of 1 / (R (R + 1)) is 1: no rest of any arm fails but with probability
+eps, which is the share that a jump has of the replication's budget. An arm may be called before it is
+due: that hangs on what was seen of others, and the bound is for all of the k rounds at once. All are
+called before fences are set anew, so that an arm rests with regard to the fences that stand.
 
-Between them: let u' and l' be what is found among those on duty, and suppose u' <= f+ and l' >= f- in a
-round, for all borders. Then u' = u. For if u < u', then the arms at rest above, who are above u or above
-f+ >= u', and those on duty at u' or above, c in all, would be above u, where there are c - 1 at most. If u
-> u', there are c arms at u or above; on duty are c - a - 1 of these at most, at rest above a; those
-at rest below are below l <= u or below f- <= l' <= u' < u: too few. Likewise l' = l. So the fences are
-held against what is found; if that is beyond them, or is not found as too few are on duty, all arms are
-called in that very round (they rest in the rounds before), and it is judged with all sums known.
+What is found is right. In a round, let a arms be at rest above a border, and u' and l' the sums of
+ranks c - a and c - a + 1 among those on duty. Suppose that these ranks are there, that they do not fall
+from border to border, and that u' <= f+ and l' >= f- at each (where there are fences). Then u' = u and l'
+= l at each. For an arm at rest above the border is above u (sure bound) or above u' (it is above f+ of
+its own border, which is no less than u' there, nor than u' here); and one below is below l or below l'.
+If u < u', then those a, and c - a of those on duty, would be above u: but c - 1 are at most. If u > u', the
+c arms at u or above would be among the a and the c - a - 1 of those on duty who are above u', for
+those at rest below are below l <= u or below l' <= u' < u: too few. Likewise for l. The sure bound needs u
+and l of the round before, or rather of the one in which the arm began to rest: they were found, and
+right.
 
-For the sure bound that argument goes from round to round: u of the round before is right.
+If something of what is supposed does not hold, all are called in that very round, which their rests
+do not reach into then, and it is judged with all sums known.
 """
 
 from __future__ import annotations
@@ -65,8 +70,7 @@ from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.round_robin.roster.lists import JUMP, SHARERS, Roster
 from rai_sim.engine.round_robin.run import Run, width
 
-#: More than rounding can do to two sums a round, relatively, while they double: eight times the
-#: half of a last place.
+#: Half of a last place is 2^-53 of a number at most.
 _ROUNDING = 2.0**-49
 
 

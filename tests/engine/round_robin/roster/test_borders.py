@@ -88,7 +88,7 @@ def test_fences_are_set_about_the_sums_and_rise_with_them() -> None:
     first_fences(roster, run)
     roster.beside[:2] = 120.0, 90.0
     set_fences(roster, run, 200)
-    assert roster.fences[:2].tolist() == [121.0, 89.0]
+    assert roster.fences[:2] == pytest.approx([121.0, 89.0])
     assert roster.paces[:2].tolist() == [0.6, 0.45]
     move_fences(roster, 210)
     assert roster.fences[:2] == pytest.approx([127.0, 93.5])
