@@ -464,8 +464,8 @@ ROSTERS: dict[str, Edit] = {
     "nobody is called when an arm beside a border is settled": Changed(
         "engine/round_robin/roster/stride.py",
         "_settle",
-        "changed |= k < borders and sums[x] == beside[2 * k]",
-        "pass",
+        "cells[ALL_DUE], cells[KNOWN_AT] = (1, 0)",
+        "cells[KNOWN_AT] = 0",
     ),
     "those at rest are counted on one side of all borders": Changed(
         "engine/round_robin/roster/stride.py",
@@ -498,10 +498,16 @@ CROWDED: tuple[Trial, ...] = tuple(
     (Vanilla(), task, 11, 200, {}) for task in draw_tasks(1, 10, ("words",), (3, 12), (0.12, 0.4))
 )
 
-#: Trials of rosters.
+#: Trials of rosters; of the last ones' clusters in the middle some arms are settled before others, those
+#: beside borders among them.
+_THREE = (20, 20, 20), (20, 20, 20), 0.5
 ROSTERED: tuple[Trial, ...] = tuple(
     (Vanilla(merging=False), task, 11, 100, {})
-    for task in draw_tasks(1, 12, ("bits", "levels", "reals"), (4, 14), (0.12, 0.4))
+    for task in (
+        *draw_tasks(1, 12, ("bits", "levels", "reals"), (4, 14), (0.12, 0.4)),
+        Task("bits", (0.8,) * 20 + (0.55,) * 20 + (0.3,) * 20, *_THREE),
+        Task("reals", (0.8,) * 20 + (0.55,) * 20 + (0.3,) * 20, *_THREE),
+    )
 )
 
 #: Trials of crowds in which arms sleep.
