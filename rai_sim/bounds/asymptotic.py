@@ -28,7 +28,7 @@ MOST_ANSWERS = 256
 #: Answers whose mixtures are tried on others, to pass these over.
 _TRIED = 4
 #: So many results are kept.
-_KEPT = 256
+_KEPT = 4_096
 #: Distances between neighbouring means count up to so many bottleneck gaps: an arm so far away gets
 #: a share of 1e-12 of the pulls.
 _FAR = 1e6
