@@ -461,12 +461,6 @@ ROSTERS: dict[str, Edit] = {
         "R - before, state)",
         "R - before - 1, state)",
     ),
-    "nobody is called when an arm beside a border is settled": Changed(
-        "engine/round_robin/roster/stride.py",
-        "_settle",
-        "cells[ALL_DUE], cells[KNOWN_AT] = (1, 0)",
-        "cells[KNOWN_AT] = 0",
-    ),
     "those at rest are counted on one side of all borders": Changed(
         "engine/round_robin/roster/stride.py",
         "_judge",
@@ -498,16 +492,10 @@ CROWDED: tuple[Trial, ...] = tuple(
     (Vanilla(), task, 11, 200, {}) for task in draw_tasks(1, 10, ("words",), (3, 12), (0.12, 0.4))
 )
 
-#: Trials of rosters; of the last ones' clusters in the middle some arms are settled before others, those
-#: beside borders among them.
-_THREE = (20, 20, 20), (20, 20, 20), 0.5
+#: Trials of rosters.
 ROSTERED: tuple[Trial, ...] = tuple(
     (Vanilla(merging=False), task, 11, 100, {})
-    for task in (
-        *draw_tasks(1, 12, ("bits", "levels", "reals"), (4, 14), (0.12, 0.4)),
-        Task("bits", (0.8,) * 20 + (0.55,) * 20 + (0.3,) * 20, *_THREE),
-        Task("reals", (0.8,) * 20 + (0.55,) * 20 + (0.3,) * 20, *_THREE),
-    )
+    for task in draw_tasks(1, 12, ("bits", "levels", "reals"), (4, 14), (0.12, 0.4))
 )
 
 #: Trials of crowds in which arms sleep.

@@ -16,6 +16,7 @@ import pytest
 from mutants import ROSTERED, ROSTERS, SMALL_ROSTERS, pathwise_findings_of_mutant
 from numpy.typing import NDArray
 from pathwise import Task, close_tasks, decisions_use_used_rewards, draw_tasks, misses
+from rosters import beside, watch
 from scipy import stats
 from stack import NOTE, kept_apart
 
@@ -25,12 +26,15 @@ from rai_sim.arms.base import Arms
 from rai_sim.engine.blocks import Block, Setting, new_block
 from rai_sim.engine.faults import NOT_FINITE, RECORDING_RAN_OUT
 from rai_sim.engine.history import new_history, states_kept
+from rai_sim.engine.jit import exposed
 from rai_sim.engine.round_robin import run
 from rai_sim.engine.round_robin.crowd import places
-from rai_sim.engine.round_robin.roster import lists
+from rai_sim.engine.round_robin.roster import lists, stride
+from rai_sim.engine.round_robin.roster.lists import ALL_DUE, LEFT_BELOW, PER_BORDER
 from rai_sim.engine.streams import stream_key
 from rai_sim.engine.strides import ALL, CROWD, without
 
+settle = exposed(stride._settle)
 KINDS = ("bits", "levels", "reals")
 
 
@@ -184,6 +188,23 @@ def test_no_decision_hangs_on_rewards_that_are_thrown_away() -> None:
     """60 replications: no reward is asked for twice."""
     for task in far_apart(8, 3, (3, 12)):
         assert decisions_use_used_rewards(Vanilla(), task, 1, 0, 20) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("sum_", "all_due"),
+    [(100.0, 0), (95.0, 1), (60.0, 1), (55.0, 0), (50.0, 1), (10.0, 1), (5.0, 0)],
+)
+def test_all_are_due_once_an_arm_beside_a_border_is_settled(sum_: float, all_due: int) -> None:
+    """Above the border or below it; not if others are."""
+    sums = [100.0, 95.0, 60.0, 55.0, 50.0, 10.0, 5.0]
+    made = watch(np.random.default_rng(1), [2, 3, 2], R=100, sums=sums)
+    run_, roster = made.run._replace(merging=False), made.roster
+    roster.cells[[LEFT_BELOW, PER_BORDER]] = 1, 0
+    roster.beside[:4] = beside(made.sums, made.cuts)
+    roster.label[0], roster.sum_[0] = roster.label_of[sums.index(sum_)], sum_
+    settle(roster, run_, 1)
+    assert roster.cells[ALL_DUE] == all_due
+    assert np.flatnonzero(run_.part.settled[0]).tolist() == [sums.index(sum_)]
 
 
 # --------------------------------------------------------------------------------------------------
