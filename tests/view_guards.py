@@ -9,7 +9,8 @@ from pathlib import Path
 from mutants import Changed, Edit, Set, mutant
 
 _HOLDS, _GAPS = ("view_guards.py", "view_holds"), ("view_guards.py", "_gaps_hold")
-_AHEAD, _LEAVE_OUT = ("view_guards.py", "_ahead"), ("view.py", "_leave_out")
+_AHEAD, _BOUNDS = ("view_guards.py", "_ahead"), ("view_guards.py", "set_bounds")
+_CARRY_ON = ("view_guards.py", "carry_on")
 #: What holds a guard, by name: file and function of LUCB's view, and old code that becomes new, in
 #: which OFF stands for "this one is left out". Two are missing, as no instance was found that needs
 #: them: `_placed_among_cold`, and the last lines of `_gaps_hold`.
@@ -59,9 +60,19 @@ GUARDS_OFF = {
     ),
     "other": (*_AHEAD, "(key > v.other[row] and", "((OFF or key > v.other[row]) and"),
     "later radius": (
-        *_LEAVE_OUT,
-        "c_then * (1.0 + CAUTION)",
-        "(c_now if OFF else c_then) * (1.0 + CAUTION)",
+        *_BOUNDS,
+        "np.float64(R), np.float64(until)",
+        "np.float64(R), np.float64(R if OFF else until)",
+    ),
+    "growth": (
+        *_CARRY_ON,
+        "v.other[row] += growth +",
+        "v.other[row] += (0.0 if OFF else growth) +",
+    ),
+    "growth of the most extreme": (
+        *_CARRY_ON,
+        "v.key[row] = max(key, v.other[row])",
+        "v.key[row] = max(v.key[row] if OFF else key, v.other[row])",
     ),
 }
 
@@ -106,7 +117,7 @@ def guards_by_number() -> list[Edit]:
     # guards that are made for longer, of a few arms, are right as well, and needed more often
     return [
         *edits,
-        Changed(choosing, "open_view", "v.margin[level] = 8", "v.margin[level] = 400"),
+        Changed(guards, "set_bounds", "R + (R >> _LASTING)", "R + 400"),
         Set(choosing, "_ROLE, _GAP, _QUIET, _BORDER", "(2, 2, 1, 1)"),
     ]
 

@@ -44,6 +44,7 @@ MANY = {
     "sums": ("rai.Vanilla()", f"rai.top(rai.Gaussian({_SPREAD}), 500_000)"),
     "words": ("rai.Vanilla()", f"rai.full_ranking(rai.Bernoulli({_SPREAD}))"),
     "view": ("rai.LUCB()", f"rai.top(rai.Bernoulli({_SPREAD}), 500_000)"),
+    "view of sums": ("rai.LUCB()", f"rai.top(rai.Gaussian({_SPREAD}), 500_000)"),
 }
 
 _HEAD = """

@@ -139,6 +139,8 @@ def _run_one(run: Run, scratch: Scratch, made: NDArray[np.int64], state: State) 
     started, state = _start(run, state)
     while started and _goes_on(run):
         settled, renewed = _judge_round(run)
+        if run.fault[0] != NONE:
+            return False
         if settled > 0:
             note_settled(run.views, run.ranking, clock[RANKED])
             clock[RANKED] = close_ranks(run.ranking, clock[RANKED], clock[PICKS])
@@ -220,6 +222,8 @@ def _judge_round(run: Run) -> tuple[int, bool]:
     while True:
         if doubt:
             renewed = True
+            if not _goes_on(run):  # of a million arms, a view may take a fifth of a second
+                return 0, renewed
             n, cold = renew_view(view, s, part, n, R, rule.scale, unit, rule.as_printed)
         compute_bounds(s, n, log_term, unit)
         find_opponents(s, n, part.open_sizes, rule.as_printed)

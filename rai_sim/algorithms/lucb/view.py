@@ -7,16 +7,20 @@ numbered statements are used here.
 Levels. S_0 are all active arms, S_1 contains S_2 .., the last is the view. S_j is chosen from
 S_(j-1): from each cluster the arms most extreme in each of six ways, or those that a sample
 suggests are about as many. What is left out becomes cold with guards of its level, made from sums
-the arms keep while they are cold. A guard that fails has the view chosen anew from the level above
-it, then, if guards still fail, that level from the one above, and so on. Which arms are chosen is a
-matter of speed alone; guards decide. Each level is a few times as large as the next and lasts as
-many times longer, so a round costs O(log N) on average. If guards fail even though all levels were
+the arms keep while they are cold. Guards that are out of date are carried on, which costs the same
+however many arms they are of; so a level lasts until the arms in it have been pulled out of what
+they were chosen for. A guard that fails has the view chosen anew from the level above it, then, if
+guards still fail, that level from the one above, and so on. Which arms are chosen is a matter of
+speed alone; guards decide. Each level is a few times as large as the next and lasts as many times
+longer, so a round costs O(log N) on average. If guards fail even though all levels were
 chosen in this very round, as when more arms are settled at once than a view holds, the round is
 judged on all active arms.
 
 Choosing S_j needs the cut of S_(j-1) into clusters: in all levels a cluster has as many places as
 it had when the level was chosen, less those settled, and arms change places within a level only
-(else 1 fails). So it is mended by exchanging the arms that stand on the wrong side of a border.
+(else 1 fails). So where some stand on the wrong side of a border it is cut anew (`_cut`). Lists keep
+the order of labels, nearly, that is the order of memory: taken in the order of means, a million
+arms cost a cache miss for each number.
 Arms that moved since S_(j-1) was chosen may go cold now without having been judged where they are;
 so statement 1 is checked for all of S_(j-1) and the cold arms outside of it.
 """
@@ -34,7 +38,6 @@ from rai_sim.algorithms.lucb.view_guards import (
     BEST,
     BY_L,
     BY_U,
-    CAUTION,
     CHOSEN,
     DEPTH,
     FULL_ROUNDS,
@@ -44,35 +47,39 @@ from rai_sim.algorithms.lucb.view_guards import (
     LIMIT,
     LOW,
     ROUND,
+    TIGHT,
     TOP,
     WAYS,
     WORST,
     View,
     allocate_view,
     better,
+    carry_on,
     combine_guards,
     fold_in,
     no_guards,
+    set_bounds,
     view_holds,
 )
 from rai_sim.engine.history import History, see_arm
 from rai_sim.engine.jit import for_type, inlined, kernel
 from rai_sim.engine.partition import Partition
-from rai_sim.engine.ranking import merge_sort, repair
+from rai_sim.engine.ranking import ranks_before, repair
 
 #: Arms that a view keeps of each cluster: for the least LCB or greatest UCB; for small gaps, if
-#: wanted or not; next to a border (measured).
+#: wanted or not; next to a border, a level: where levels are many a view is dear (measured).
 _ROLE, _GAP, _QUIET, _BORDER = 40, 6, 2, 3
 #: Arms from which it is guessed how extreme the most extreme ones are, and how many of those must
 #: be such.
 _SAMPLE, _OF_SAMPLE = 48, 3
 #: How many times as many the level above has (measured).
 _RATIO = 8
+#: Where guards that are made for more than a round fail at once, they are made for one for a share
+#: of 2^-_TIGHT of the rounds so far.
+_TIGHT = 6
 #: Arms of a cluster that a view is reckoned to keep, and how many times as many active arms make a
 #: view pay (measured).
 _RECKONED, _WORTHWHILE = 20, 2
-#: Arms that are exchanged across borders one by one before a level is sorted.
-_EXCHANGES = 8
 
 
 # --------------------------------------------------------------------------------------------------
@@ -131,41 +138,72 @@ def _group(v: View, s: Ranking, level: int) -> None:
 
 
 @kernel
-def _find_misplaced(v: View) -> tuple[int, int]:
-    """Return neighbouring clusters between which the worst before the border and the best behind it
-    must be exchanged; or -1, -1."""
+def _in_order(v: View) -> bool:
+    """Whether the arms of each cluster, as surveyed, rank before those of the next one."""
     before = -1
     for i in range(v.first.size):
         if v.size[i] > 0:
             if before >= 0 and better(v, v.first[i], v.last[before]):
-                return before, i
+                return False
             before = i
-    return -1, -1
+    return True
+
+
+@kernel
+def _cut(v: View, s: Ranking, count: int) -> None:
+    """Give the arms in the ranking's room their clusters, whose sizes are known: a quicksort that
+    leaves alone what no border cuts.
+
+    On the stack are ends of stretches all of whose arms rank before those behind, the nearest on
+    top.
+    """
+    stack, top, border = s.picks, 0, 0
+    stack[0] = count
+    for i in range(v.first.size):
+        start = border
+        border += v.size[i]
+        while top >= 0 and stack[top] <= border:
+            top -= 1
+        low, high = start, stack[max(top, 0)] - 1
+        while top >= 0 and low < border:
+            middle = (low + high) >> 1
+            mean, a = s.mean[middle], s.order[middle]
+            x, y = low, high
+            while x <= y:
+                while ranks_before(s.mean[x], s.order[x], mean, a):
+                    x += 1
+                while ranks_before(mean, a, s.mean[y], s.order[y]):
+                    y -= 1
+                if x <= y:
+                    s.mean[x], s.mean[y] = s.mean[y], s.mean[x]
+                    s.order[x], s.order[y] = s.order[y], s.order[x]
+                    x += 1
+                    y -= 1
+            if border <= y:
+                high = y
+                top += 1
+                stack[top] = y + 1
+            elif border > x:
+                low = x
+            else:
+                break
+        for x in range(start, border):
+            v.cluster[s.order[x]] = i
 
 
 @kernel
 def _mend_cut(v: View, s: Ranking, level: int, c: float) -> None:
     """Survey a level and see to it that its clusters are those of its ranking."""
-    patience, m = _EXCHANGES, v.first.size
-    while True:
-        if not _survey(v, s, level, c):
-            _group(v, s, level)
-            continue
-        before, behind = _find_misplaced(v)
-        if before < 0:
-            return
-        if patience > 0:
-            v.cluster[v.last[before]], v.cluster[v.first[behind]] = behind, before
-            patience -= 1
-        else:
-            count, x = v.ends[level, m - 1], 0
-            for j in range(count):
-                s.order[j], s.mean[j] = v.lists[level, j], s.total[j]
-            merge_sort(s.order, s.mean, count, s.picks, s.lcb)
-            for i in range(m):
-                for _ in range(v.size[i]):
-                    v.cluster[s.order[x]] = i
-                    x += 1
+    if not _survey(v, s, level, c):
+        _group(v, s, level)
+        _survey(v, s, level, c)
+    if not _in_order(v):
+        count = v.ends[level, v.first.size - 1]
+        for j in range(count):
+            s.order[j], s.mean[j] = v.lists[level, j], s.total[j]
+        _cut(v, s, count)
+        _group(v, s, level)
+        _survey(v, s, level, c)
 
 
 @kernel
@@ -204,7 +242,7 @@ def _find_L_and_U(v: View, as_printed: bool) -> None:
 @kernel
 def _set_shares(v: View, part: Partition, factor: int) -> None:
     """Decide how many arms of each cluster are chosen in each way."""
-    m, before, behind = v.first.size, False, 0
+    m, before, behind, border = v.first.size, False, 0, factor * _BORDER * v.state[DEPTH]
     for i in range(m):
         behind += v.size[i] > 0
     for i in range(m):
@@ -213,8 +251,8 @@ def _set_shares(v: View, part: Partition, factor: int) -> None:
         v.keep[LOW * m + i] = factor * _ROLE if behind > 0 else 0
         v.keep[HIGH * m + i] = factor * _ROLE if before else 0
         v.keep[BY_L * m + i] = v.keep[BY_U * m + i] = factor * gap
-        v.keep[BEST * m + i] = factor * _BORDER if before else 0
-        v.keep[WORST * m + i] = factor * _BORDER if behind > 0 else 0
+        v.keep[BEST * m + i] = border if before else 0
+        v.keep[WORST * m + i] = border if behind > 0 else 0
         before = before or v.size[i] > 0
     for way in range(WAYS):
         place = 0
@@ -389,18 +427,18 @@ def _choose(v: View, s: Ranking, part: Partition, level: int, c: float) -> None:
 
 
 @kernel
-def _leave_out(v: View, s: Ranking, level: int, c_now: float, c_then: float) -> None:
-    """Make S_level of the arms that were marked, and guards of the others; c_now and c_then are for
-    this round and the last one."""
+def _leave_out(v: View, s: Ranking, level: int) -> None:
+    """Make S_level of the arms that were marked, and guards of the others."""
     m, count, j = v.first.size, 0, 0
     no_guards(v, level)
-    less, more = c_now * (1.0 - CAUTION), c_then * (1.0 + CAUTION)
+    less, more = v.less[level], v.more[level]
     for i in range(m):
         row = level * GUARDS * m + i
         low = high = by_L = (
             by_U
         ) = -np.inf  # the guards' `other`, below which an arm changes nothing
         first, last, best, worst, cold = -1, -1, -np.inf, np.inf, 0
+        least_q, most_q = np.inf, 0.0
         L, U, start = v.L[i], v.U[i], j
         for j in range(np.uint64(start), np.uint64(start + v.size[i])):
             a = v.lists[level - 1, j]
@@ -411,6 +449,7 @@ def _leave_out(v: View, s: Ranking, level: int, c_now: float, c_then: float) -> 
                 continue
             mean, q = s.total[j], s.ucb[j]
             cold += 1
+            least_q, most_q = min(least_q, q), max(most_q, q)
             if mean > best or (mean == best and a < first):
                 first, best = a, mean
             if mean < worst or (mean == worst and a > last):
@@ -431,7 +470,7 @@ def _leave_out(v: View, s: Ranking, level: int, c_now: float, c_then: float) -> 
             first,
             last,
         )
-        v.ends[level, i] = count
+        v.ends[level, i], v.least_q[level, i], v.most_q[level, i] = count, least_q, most_q
 
 
 @kernel
@@ -449,9 +488,8 @@ def _build(
     v.state[CHOSEN + level] += 1
     _find_L_and_U(v, as_printed)
     _choose(v, s, part, level - 1, c)
-    v.until[level] = R + v.margin[level]
-    then = np.float64(v.until[level])
-    _leave_out(v, s, level, c, math.sqrt(math.log(scale * then * then * then)))
+    set_bounds(v, level, R, scale)
+    _leave_out(v, s, level)
     return True
 
 
@@ -506,15 +544,18 @@ def _no_start(v: NoView, s: Ranking, part: Partition) -> None:
 @for_type(View, _no_start)
 def open_view(v: View, s: Ranking, part: Partition) -> None:
     """Start with all arms, ranked, in the ranking."""
-    for a in range(s.order.size):
-        v.lists[0, a], v.gone[a] = s.order[a], False
-    for level in range(LEVELS):
-        v.margin[level] = 8
-    n = 0
+    x = 0
     for i in range(part.open_sizes.size):
-        n += part.open_sizes[i]
-        v.ends[0, i] = n
-    v.state[ROUND] = v.state[DEPTH] = 0
+        v.kept[i] = x
+        for _ in range(part.open_sizes[i]):
+            v.cluster[s.order[x]] = i
+            x += 1
+        v.ends[0, i] = x
+    for a in range(s.order.size):  # in the order in which the arms lie in memory
+        i = v.cluster[a]
+        v.lists[0, v.kept[i]], v.gone[a] = a, False
+        v.kept[i] += 1
+    v.state[ROUND] = v.state[TIGHT] = v.state[DEPTH] = 0
 
 
 def _nothing_to_note(v: NoView, s: Ranking, n: int) -> None:
@@ -579,19 +620,14 @@ def _level_to_build(v: View, s: Ranking, part: Partition, n: int, R: int, as_pri
     if depth == 0:  # all arms are in the ranking
         return 1
     if v.state[ROUND] != R:
-        first = depth
-        for level in range(depth, 0, -1):
-            if v.until[level] < R:
-                first = level
-                v.margin[level] = min(2 * v.margin[level] + 1, 8 + (R >> 5))
-        return first
+        return depth
     first = v.state[TOP]  # from here on, all levels are of this round
     for level in range(depth, 0, -1):
         if not view_holds(v, s, part, n, R, level, as_printed):
             if level < first:
                 return level
-            if v.margin[level] > 0:
-                v.margin[level] >>= 3
+            if v.until[level] > R:
+                v.state[TIGHT] = R + (R >> _TIGHT)
                 return level
     return first - 1
 
@@ -635,6 +671,11 @@ def renew_view(
 
     Called again in the same round it chooses more levels anew, and in the end takes all arms.
     """
+    if v.state[DEPTH] > 0 and v.until[0] < R:
+        for level in range(1, v.state[DEPTH] + 1):
+            if v.until[level] < R:
+                carry_on(v, level, R, scale)
+        return n, combine_guards(v)
     first = _level_to_build(v, s, part, n, R, as_printed)
     _write_back(v, s, part, unit)
     level = first

@@ -21,9 +21,15 @@ When a round on the view is the round. `view_holds` demands of each cluster i th
    same and a better rank; and 2 holds for the weakest and strongest unsettled arms as well.
 
 Bounds of cold arms. 2 asks for the least LCB and the greatest UCB up to round `until`, 3 and 4 for
-the least UCB and the greatest LCB from the round of building on: so they are taken at that end, as
-mean -+ c q with c q a little larger or smaller (`CAUTION`) than rounding can make the radius; for
-the subtraction and those of the gaps rounding is monotone. Comparisons with them are strict.
+the least UCB and the greatest LCB from the round on for which guards are made: so they are taken at
+that end, as mean -+ c q with c q a little larger or smaller (`CAUTION`) than rounding can make the
+radius; for the subtraction and those of the gaps rounding is monotone. Comparisons with them are
+strict.
+
+Guards out of date are carried on (`carry_on`). As c grows by d, mean + c q grows by d q: at most by
+d times the greatest q of the cold arms, at least by d times the least. So `other` follows, widened
+by more than this rounds; the arm most extreme is known, and bounded anew. What is carried on becomes
+too careful as q differ, never too bold: Lemma 10 in the README of this folder.
 
 Ties. Thousands of arms can have the same n_a and mean, as after the first pulls, and then have the
 same bounds in every round, to the last bit. So a guard keeps, for the cold arm most extreme, its
@@ -34,6 +40,7 @@ n_a and mean, a smaller label, and is beyond the other one.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -54,6 +61,10 @@ from rai_sim.engine.ranking import ranks_before
 #: A bound is taken wider by this much of the radius; far more than rounding, far less than radii
 #: differ.
 CAUTION = 1e-12
+#: Relative to a bound and a radius, far more than the rounding of what guards grow by.
+_ROUNDING = 1e-14
+#: Guards are made for a share of 2^-_LASTING of the rounds so far (measured).
+_LASTING = 10
 #: Levels, S_0 and the view among them, at most; row 0 of the guards combines all levels.
 LEVELS = 12
 #: Ways to be extreme: of least LCB, greatest UCB, least UCB, greatest LCB, best rank, worst rank.
@@ -61,9 +72,10 @@ LEVELS = 12
 LOW, HIGH, BY_L, BY_U, BEST, WORST = 0, 1, 2, 3, 4, 5
 GUARDS, WAYS = 4, 6
 #: Cells of `View.state`: the active arms up to which there is no view, the number of levels below
-#: S_0, the round in which guards failed last, the first level then chosen anew; and, for tests, how
-#: often a round was judged on all active arms, and each level was chosen.
-LIMIT, DEPTH, ROUND, TOP, FULL_ROUNDS, CHOSEN = 0, 1, 2, 3, 4, 5
+#: S_0, the round in which guards failed last, the first level then chosen anew, the last round for
+#: which guards are made one round at a time; and, for tests, how often a round was judged on all
+#: active arms, and each level was chosen.
+LIMIT, DEPTH, ROUND, TOP, TIGHT, FULL_ROUNDS, CHOSEN = 0, 1, 2, 3, 4, 5, 6
 _CELLS = CHOSEN + LEVELS
 
 
@@ -83,8 +95,11 @@ class View(NamedTuple):
     lists: NDArray[np.int64]  # (levels, N) labels of each level's arms, grouped by clusters
     ends: NDArray[np.int64]  # (levels, m) where each cluster ends in them
     until: NDArray[np.int64]  # (levels,) the last round for which the guards hold; [0]: all of them
-    margin: NDArray[np.int64]  # (levels,) how many rounds guards are made for
+    less: NDArray[np.float64]  # (levels,) bounds of c that guards are made for
+    more: NDArray[np.float64]
     cold: NDArray[np.int64]  # (levels, m) arms left out; [0]: by all levels
+    least_q: NDArray[np.float64]  # (levels, m) of these
+    most_q: NDArray[np.float64]
     key: NDArray[np.float64]  # guards: bound of the most extreme cold arm
     n_a: NDArray[np.float64]  # its pulls
     of_mean: NDArray[np.float64]  # its mean
@@ -123,8 +138,11 @@ def allocate_view(N: int, m: int, limit: int) -> View:
         lists=np.empty((LEVELS, N), np.int64),
         ends=np.zeros((LEVELS, m), np.int64),
         until=np.zeros(LEVELS, np.int64),
-        margin=np.zeros(LEVELS, np.int64),
+        less=np.zeros(LEVELS),
+        more=np.zeros(LEVELS),
         cold=np.zeros((LEVELS, m), np.int64),
+        least_q=np.zeros((LEVELS, m)),
+        most_q=np.zeros((LEVELS, m)),
         key=np.empty(rows),
         n_a=np.empty(rows),
         of_mean=np.empty(rows),
@@ -284,6 +302,47 @@ def no_guards(v: View, level: int) -> None:
     for i in range(m):
         v.edge[2 * (level * m + i)] = v.edge[2 * (level * m + i) + 1] = -1
         v.cold[level, i] = 0
+
+
+@kernel
+def set_bounds(v: View, level: int, R: int, scale: float) -> None:
+    """Say for which rounds a level's guards are made, from R on."""
+    until = R if v.state[TIGHT] >= R else R + (R >> _LASTING)
+    now, then = np.float64(R), np.float64(until)
+    v.until[level] = until
+    v.less[level] = math.sqrt(math.log(scale * now * now * now)) * (1.0 - CAUTION)
+    v.more[level] = math.sqrt(math.log(scale * then * then * then)) * (1.0 + CAUTION)
+
+
+@kernel
+def carry_on(v: View, level: int, R: int, scale: float) -> None:
+    """Make a level's guards, which are out of date, hold for later rounds, from R on.
+
+    Row 0 is not, as it is made of all levels' guards (`combine_guards`).
+    """
+    m, less, more = v.first.size, v.less[level], v.more[level]
+    set_bounds(v, level, R, scale)
+    sooner, later = v.less[level], v.more[level]
+    for i in range(m):
+        least_q, most_q = v.least_q[level, i], v.most_q[level, i]
+        rounding = _ROUNDING * later * most_q
+        for way in range(GUARDS):
+            row = (level * GUARDS + way) * m + i
+            a = v.label[row]
+            if a < 0:
+                continue
+            mean, q = v.mean[a], v.q[a]
+            if way == LOW:
+                key, growth = later * q - mean, (later - more) * most_q
+            elif way == HIGH:
+                key, growth = mean + later * q, (later - more) * most_q
+            elif way == BY_L:
+                key, growth = -(mean + sooner * q), (less - sooner) * least_q
+            else:
+                key, growth = mean - sooner * q, (less - sooner) * least_q
+            if v.other[row] > -np.inf:
+                v.other[row] += growth + (rounding + _ROUNDING * abs(v.other[row]))
+            v.key[row] = max(key, v.other[row])
 
 
 @kernel

@@ -25,6 +25,7 @@ from rai_sim.engine.jit import exposed
 
 view_holds, fold_in = exposed(view_guards.view_holds), exposed(view_guards.fold_in)
 no_guards, combine_guards = exposed(view_guards.no_guards), exposed(view_guards.combine_guards)
+carry_on, set_bounds = exposed(view_guards.carry_on), exposed(view_guards.set_bounds)
 Flags = NDArray[np.bool_]
 #: Rounds for which guards are made.
 MARGIN = 30
@@ -60,23 +61,24 @@ def draw_view(rng: np.random.Generator, standing: Standing) -> tuple[View, Flags
 def _leave_out(v: View, standing: Standing, cold: list[int], i: int, L: float, U: float) -> None:
     """Make the guards of a cluster's cold arms, the best first."""
     m = v.first.size
-    now = roots(standing, standing.R + 1) * (1.0 - CAUTION)
-    then = roots(standing, standing.R + 1 + MARGIN) * (1.0 + CAUTION)
-    v.cold[1, i] = len(cold)
+    now = v.less[1] = roots(standing, standing.R + 1) * (1.0 - CAUTION)
+    then = v.more[1] = roots(standing, standing.R + 1 + MARGIN) * (1.0 + CAUTION)
+    v.cold[1, i], v.q[:] = len(cold), 1.0 / np.sqrt(2.0 * standing.taken)
     if cold:
         v.edge[2 * (m + i)], v.edge[2 * (m + i) + 1] = cold[0], cold[-1]
+        v.least_q[1, i], v.most_q[1, i] = v.q[cold].min(), v.q[cold].max()
     for a in cold:
-        n_a, mean = float(standing.taken[a]), float(v.mean[a])
-        q = 1.0 / math.sqrt(2.0 * n_a)
+        n_a, mean, q = float(standing.taken[a]), float(v.mean[a]), float(v.q[a])
         lcb, ucb = mean - now * q, mean + now * q
         by_gap = (BY_L, -ucb) if ucb - L >= U - lcb else (BY_U, lcb)
         for way, key in ((LOW, then * q - mean), (HIGH, mean + then * q), by_gap):
             fold_in(v, (GUARDS + way) * m + i, key, n_a, mean, a, -np.inf)
 
 
-def moved(rng: np.random.Generator, standing: Standing, hot: Flags) -> Standing:
-    """Return the standing some rounds later, in which arms of the view alone were pulled."""
-    later = int(rng.integers(MARGIN + 6))
+def moved(rng: np.random.Generator, standing: Standing, hot: Flags, times: int = 1) -> Standing:
+    """Return the standing some rounds later, or so many times as many, in which arms of the view
+    alone were pulled."""
+    later = int(rng.integers(MARGIN + 6)) * times
     pulled = rng.integers(later // 4 + 1, size=hot.size) * (hot & (rng.random(hot.size) < 0.3))
     return dataclasses.replace(standing, taken=standing.taken + pulled, R=standing.R + later)
 
@@ -100,19 +102,24 @@ def outcome(
     return Judged(frozenset(gone.tolist()), frozenset(s.order[s.picks[:picks]].tolist())), holds
 
 
-def misjudged(seed: int, lowered: float = 0.0) -> tuple[int, int, int]:
+def misjudged(seed: int, lowered: float = 0.0, carried: bool = False) -> tuple[int, int, int]:
     """Judge 500 rounds on views and on all arms; return how often guards hold, how often rounds
-    differ, and how often both. Guards may be lowered."""
+    differ, and how often both. Guards may be lowered, and carried on to later rounds."""
     rng, held, differ, wrong = np.random.default_rng(seed), 0, 0, 0
     for number in range(500):
         pulls = ((1, 3), (20, 60), (200, 400))[number % 3]
         standing = draw(rng, *TASKS[number % 4], pulls=pulls, more=20, as_printed=number % 5 == 0)
         v, hot = draw_view(rng, standing)
+        later = moved(rng, standing, hot, 10 if carried else 1)
+        if carried:
+            carry_on(v, 1, (standing.R + later.R + 1) // 2 + 1, standing.scale)
+            carry_on(v, 1, later.R + 1, standing.scale)
+            combine_guards(v)
         v.key[:], v.other[:] = v.key - lowered, v.other - lowered
-        later = moved(rng, standing, hot)
         found, holds = outcome(later, v, hot)
         if v.until[0] < later.R + 1:
             assert not holds
+            assert not carried
         held, other = held + holds, found != outcome(later)[0]
         differ, wrong = differ + other, wrong + (holds and other)
     return held, differ, wrong
@@ -125,6 +132,73 @@ def test_nobody_outside_is_settled_or_picked() -> None:
     assert differ > 50
     assert wrong == 0
     assert misjudged(1, lowered=0.05)[2] > 10
+
+
+def test_guards_carried_on_are_guards() -> None:
+    """Up to 350 rounds later they say as much; negative control as before."""
+    held, differ, wrong = misjudged(3, carried=True)
+    assert held > 100
+    assert differ > 50
+    assert wrong == 0
+    assert misjudged(3, lowered=0.05, carried=True)[2] > 10
+
+
+def drawn_guards(rng: np.random.Generator) -> tuple[View, Flags, float]:
+    """Put some arms of equal and of unlike pulls and means under guards made for round 1,000; in
+    the view's arrays, which of them are held to the gap by L, and pi^2 N / (3 delta)."""
+    n, scale = int(rng.integers(1, 12)), 10.0 ** rng.uniform(2.0, 9.0)
+    v = allocate_view(n, 1, 0)
+    v.taken[:] = rng.choice([1.0, 2.0, 3.0, 1000.0, 1e9], n)
+    v.mean[:], v.q[:] = rng.choice([0.0, 1e-3, 0.5, 1.0, 1e6], n), 1.0 / np.sqrt(2.0 * v.taken)
+    no_guards(v, 1)
+    set_bounds(v, 1, 1_000, scale)
+    v.least_q[1, 0], v.most_q[1, 0] = v.q.min(), v.q.max()
+    by_L = rng.random(n) < 0.5
+    for way, key in enumerate(keys_of(v)):
+        for a in range(n):
+            if way < BY_L or by_L[a] == (way == BY_L):
+                fold_in(v, GUARDS + way, key[a], v.taken[a], v.mean[a], a, -np.inf)
+    return v, by_L, scale
+
+
+def keys_of(v: View) -> list[NDArray[np.float64]]:
+    """Return how extreme arms are, in each way, for the bounds of c of level 1."""
+    more, less = v.more[1] * v.q, v.less[1] * v.q
+    return [more - v.mean, v.mean + more, -(v.mean + less), v.mean - less]
+
+
+def too_low(v: View, by_L: Flags) -> int:
+    """Count the guards of level 1 that are below what they are to bound."""
+    low = 0
+    for way, key in enumerate(keys_of(v)):
+        row = GUARDS + way
+        under = np.full(by_L.size, True) if way < BY_L else by_L == (way == BY_L)
+        like = (v.taken == v.n_a[row]) & (v.mean == v.of_mean[row])
+        low += bool(np.any(key[under] > v.key[row]))
+        low += bool(np.any(key[under & ~like] > v.other[row]))
+    return low
+
+
+def test_guards_grow_as_their_arms_do() -> None:
+    """1,000 sets of guards, carried on to three later rounds: each bounds its arms, the one of its
+    own kind to the last bit where that is the most extreme; negative control: not so if arms are
+    taken to be pulled more often."""
+    rng, low, exact = np.random.default_rng(4), 0, 0
+    for number in range(1_000):
+        v, by_L, scale = drawn_guards(rng)
+        assert too_low(v, by_L) == 0
+        if number % 2:
+            v.least_q[1, 0], v.most_q[1, 0] = 2.0 * v.least_q[1, 0], 0.5 * v.most_q[1, 0]
+        for R in np.cumsum(rng.integers(1, 10**6, 3)).tolist():
+            carry_on(v, 1, 1_000 + R, scale)
+            assert v.until[1] >= 1_000 + R
+            if number % 2:
+                low += too_low(v, by_L)
+            else:
+                assert too_low(v, by_L) == 0
+                exact += bool(v.key[GUARDS + HIGH] == keys_of(v)[HIGH].max())
+    assert low > 100
+    assert exact > 300
 
 
 def test_a_guard_is_of_the_most_extreme_arm() -> None:

@@ -218,7 +218,7 @@ def _call_all(roster: Roster, run: Run, R: int, state: State) -> State:
         if run.part.settled[0, arm] > 0:
             continue
         sum_ = total[arm]
-        if roster.behind[arm] != ON_DUTY:
+        if roster.behind[arm] != ON_DUTY and since[arm] < R:  # as of R at the end of a trace
             sum_, state = laws.more_pulls(law, arm, sum_, since[arm], R - since[arm], state)
         fine &= finite(sum_)
         on[n], sums[n], members[n], roster.behind[arm] = arm, sum_, arm, ON_DUTY

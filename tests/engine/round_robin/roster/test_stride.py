@@ -256,7 +256,8 @@ EVEN = np.linspace(0.9, 0.1, 300)
 @pytest.mark.parametrize("law", ["Gaussian", "Categorical"])
 def test_the_law_does_not_hang_on_rosters(law: str) -> None:
     """300 arms, 400 replications with and without: pulls, rounds and outputs are alike, false alarm
-    3e-6 a law; negative control: delta 0.02 in the place of 0.01 is seen."""
+    3e-6 a law; negative control: delta 0.02 in the place of 0.01 is seen. Wrong sums show here;
+    wrong certificates show in the replays above."""
     arms = law_of(law, EVEN)
     ours, theirs = outcomes(arms, 400), outcomes(arms, 400, strides=without(CROWD), seed=2)
     assert ours.rounds_by_stride[CROWD] > 0.5 * ours.rounds.sum()
