@@ -20,6 +20,8 @@ Threshold = Literal["pairs", "paper", "gk16-unproven"]
 
 #: Variance process at which the mixture of `pairs` is tightest: 30 pulls of an arm.
 _TUNED = 30.0 / 4.0
+#: The least ln(P / (2 delta)) for which it is tuned: the formula knows none below 0.
+_LEAST_LOG = 0.5
 #: Doublings of pulls before they count as infinite.
 _DOUBLINGS = 1100
 
@@ -182,8 +184,9 @@ def practical(
 ) -> float:
     """Return the pulls of an oracle under a stopping threshold.
 
-    It knows the optimal shares w of `degenne_koolen` and sees the true means: after t pulls arm j
-    has t w_j of them, and it stops at the least t that the threshold allows. So this line separates
+    It knows the optimal shares w of `degenne_koolen` and sees the true means: arm j has n_j = t w_j
+    pulls, but one at least, and it stops at the least t that the threshold allows, after the sum of
+    n_j pulls. So this line separates
     the price of a threshold (from the lower bound to it) from the price of not knowing w, and of
     chance (from it to what an algorithm needs). No bound: luck stops an algorithm earlier.
 
@@ -200,7 +203,8 @@ def practical(
       at most, and its exponent is at least the left side where mu_a <= mu_b. So with probability 1
       - delta no two arms of different clusters are judged against their order; an arm of a later
       cluster than i then beats fewer than N - C_i arms, one of an earlier cluster is beaten by
-      fewer than C_{i-1}. rho = v0 / (2 L + ln(1 + 2 L)), L = ln(P / (2 delta)), for 30 pulls.
+      fewer than C_{i-1}. rho = v0 / (2 L + ln(1 + 2 L)), L = ln(P / (2 delta)) or
+      1/2 if that is less, for 30 pulls; any rho > 0 would do.
     - "paper": the paper's width at each arm's own count: a beats b if x_a - x_b > u_a + u_b, u =
       sqrt(ln(pi^2 n^2 N / (3 delta)) / (2 n)), which is half of Vanilla's width. Hoeffding and the
       union over arms and n (sum 6 / (pi^2 n^2) = 1) prove it.
@@ -253,7 +257,8 @@ def practical(
     if threshold == "gk16-unproven":
         return _least(lambda t: t / tight.value >= log + math.log1p(math.log(t)))
     rule = _Pairs(problem, tight, log) if threshold == "pairs" else _Widths(problem, tight, log)
-    return _least(rule.stops)
+    most = _least(rule.stops)
+    return float(rule.pulls(most).sum()) if most < math.inf else most
 
 
 def _least(stops: Callable[[float], bool]) -> float:
@@ -286,8 +291,13 @@ class _Rule:
             self._named += [(arm, n - before - size, before) for arm in arms]
             before += size
 
+    def pulls(self, t: float) -> NDArray[np.float64]:
+        """Return the pulls of each arm: its share of t, but one at least, as an arm so far away that
+        its share is a millionth takes one pull and not a million."""
+        return np.maximum(t * self.weights, 1.0)
+
     def beats(self, a: NDArray[np.int64], b: NDArray[np.int64], t: float) -> NDArray[np.bool_]:
-        """Whether arms beat others after t pulls."""
+        """Whether arms beat others with their shares of t."""
         raise NotImplementedError
 
     def stops(self, t: float) -> bool:
@@ -317,12 +327,12 @@ class _Pairs(_Rule):
         inside = sum(c * c for c in merged)
         pairs = (problem.n_arms**2 - inside) // 2
         self._level = log + math.log(pairs)
-        log_term = self._level - math.log(2.0)
+        log_term = max(self._level - math.log(2.0), _LEAST_LOG)
         self._rho = _TUNED / (2.0 * log_term + math.log1p(2.0 * log_term))
 
     def beats(self, a: NDArray[np.int64], b: NDArray[np.int64], t: float) -> NDArray[np.bool_]:
         """Compare a product of two mixtures with P / delta."""
-        v = t * self.weights / 4.0
+        v = self.pulls(t) / 4.0
         precision = 4.0 * v * (4.0 * v / (v + self._rho))
         growth = 0.5 * np.log1p(v / self._rho)
         gap = self.means[a] - self.means[b]
@@ -339,6 +349,6 @@ class _Widths(_Rule):
 
     def beats(self, a: NDArray[np.int64], b: NDArray[np.int64], t: float) -> NDArray[np.bool_]:
         """Compare two intervals."""
-        n = t * self.weights
-        radius = np.where(n >= 1.0, np.sqrt((self._log + 2.0 * np.log(n)) / (2.0 * n)), np.inf)
+        n = self.pulls(t)
+        radius = np.sqrt((self._log + 2.0 * np.log(n)) / (2.0 * n))
         return self.means[a] - self.means[b] > radius[a] + radius[b]

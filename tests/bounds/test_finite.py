@@ -193,6 +193,27 @@ def test_extremes_of_lines() -> None:
         assert practical(rai.best_arm(rai.Gaussian([1e40, 0.0])), 0.1, threshold) < 100.0
 
 
+@pytest.mark.parametrize("delta", [0.45, 0.5, 0.6, 0.9, 0.999])
+def test_the_line_of_pairs_of_one_pair_at_a_large_delta(delta: float) -> None:
+    """ln(P / (2 delta)) is 0 or less there, but the mixture still needs a rho."""
+    t = practical(rai.best_arm(rai.Bernoulli([0.6, 0.4])), delta, "pairs")
+    rho = 7.5 / (1.0 + math.log(2.0))
+    v = t / 8.0
+    left = (t / 2.0) ** 2 / (v + rho) / 4.0 * 0.2**2
+    assert left == pytest.approx(math.log(1.0 / delta) + math.log((v + rho) / rho), rel=1e-6)
+
+
+def test_an_oracle_pulls_a_far_arm_once() -> None:
+    """Not so often that its share of all pulls, a billionth, is a pull or more."""
+    near, far = ([0.0, -0.1, -0.3], [0.0, -0.1, -1e4])
+    for threshold in ("pairs", "paper"):
+        two, three, apart = (
+            practical(rai.best_arm(rai.Gaussian(means)), 0.01, threshold)
+            for means in ([0.0, -0.1], near, far)
+        )
+        assert two < apart < three
+
+
 def test_refusals() -> None:
     """Wrong arguments are named."""
     with pytest.raises(ValueError, match=r"delta is 0; it must be .* between 0 and 1"):
