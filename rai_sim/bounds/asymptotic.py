@@ -32,6 +32,10 @@ _KEPT = 4_096
 #: Distances between neighbouring means count up to so many bottleneck gaps: an arm so far away gets
 #: a share of 1e-12 of the pulls.
 _FAR = 1e6
+#: Relative, an arm: what rounding, and far arms brought nearer, may have done to a certificate.
+#: (With so much over the least gap squared as further pulls of every arm, alternatives that part
+#: arms by 1e6 least gaps are excluded, however far they part them.)
+_ROUNDING = 4e-12
 #: A gap at which 1/D counts as known.
 _PRECISE = 1e-6
 #: Arms are listed by name up to so many.
@@ -249,8 +253,9 @@ def _find(problem: Problem, family: Family) -> TightBound:
     else:
         high = min(_alone(problem, i, search.board) for i in asking)
         search.around(problem)
-    best = search.best
-    gap = max(high / best.low - 1.0, 0.0) if best.low > 0.0 else math.inf
+    best, sure = search.best, 1.0 - _ROUNDING * problem.n_arms
+    high /= sure
+    gap = max(high / (best.low * sure) - 1.0, 0.0) if best.low > 0.0 else math.inf
     with np.errstate(over="ignore", divide="ignore"):
         value = float(np.float64(1.0) / high / unit / unit)
     return TightBound(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -139,6 +140,16 @@ def test_never_below_theorem_1(instances: int) -> None:
         x, sizes, asked = draw(rng, 10)
         problem = Problem(rai.Bernoulli(x), sizes, asked)
         assert degenne_koolen(problem).value >= 0.5 / problem.bottleneck_gap**2 * (1.0 - 1e-9)
+
+
+def test_the_interval_encloses_the_truth_whatever_rounding_does() -> None:
+    """Two Gaussian arms, in rational numbers."""
+    rng = np.random.default_rng(5)
+    for gap in 10.0 ** rng.uniform(-9.0, 0.0, 50):
+        means = [0.75, 0.75 - float(gap)]
+        bound = degenne_koolen(rai.best_arm(rai.Gaussian(means)))
+        truth = 2 / (Fraction(means[0]) - Fraction(means[1])) ** 2
+        assert Fraction(bound.value) < truth < Fraction(bound.value) * Fraction(1.0 + bound.gap)
 
 
 def test_many_arms() -> None:
