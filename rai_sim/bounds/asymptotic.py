@@ -27,7 +27,7 @@ MOST_ARMS = 4_000
 MOST_ANSWERS = 256
 #: Answers whose mixtures are tried on others, to pass these over.
 _TRIED = 4
-#: So many results are kept.
+#: So many results are kept: those of a study's instances, which several tables ask for.
 _KEPT = 4_096
 #: Distances between neighbouring means count up to so many bottleneck gaps: an arm so far away gets
 #: a share of 1e-12 of the pulls.

@@ -25,8 +25,8 @@ def shown(problem: Problem, delta: float) -> FiniteBound | None:
     """Return what tables and figures show as the lower bound at a delta, that of `at_delta`.
 
     None where it is not to be had in passing: of many arms, of which `at_delta` must be asked by
-    name, and of arms whose means are not known, as in a study of a reward law that is not known
-    here. Theorem 1 is shown then.
+    name, of arms whose means are not known, as in a study of a reward law that is not known here,
+    and of arms for which no bound holds, as they are not 1/2-sub-Gaussian. Theorem 1 is shown then.
 
     Parameters
     ----------
@@ -46,4 +46,5 @@ def shown(problem: Problem, delta: float) -> FiniteBound | None:
     """
     if not affordable(problem) or np.isnan(problem.arms.means).any():
         return None
-    return at_delta(problem, delta)
+    holds = problem.arms.why_not_sub_gaussian() is None
+    return at_delta(problem, delta) if holds else None

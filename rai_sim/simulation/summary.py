@@ -56,7 +56,8 @@ class Summary:
         deviation 1/2.
     tight_bound, tight_bound_conditions
         Pulls of the tight lower bound of the mean, which holds at this delta, and when it does (see
-        `rai_sim.bounds.at_delta`); None where it is not to be had in passing, as of many arms.
+        `rai_sim.bounds.at_delta`); None where it is not to be had in passing, as of many arms,
+        or does not hold.
     upper_bound, upper_bound_theorem
         The algorithm's own bound in pulls, which holds with probability 1 - delta, and the
         theorem's name; None for an algorithm without one.

@@ -49,8 +49,8 @@ LEAST = (
 )
 LEGEND = (
     "+- of mean: half-width of the interval over the mean; tight: lower bound of the mean at this "
-    "delta (n/a: takes long, see rai.bounds.at_delta), lower: Theorem 1 (asymptotic), upper: with "
-    "probability 1 - delta"
+    "delta (n/a: takes long, see rai.bounds.at_delta, or no bound holds), lower: Theorem 1 "
+    "(asymptotic), upper: with probability 1 - delta"
 )
 
 
