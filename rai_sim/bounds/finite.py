@@ -53,10 +53,12 @@ class FiniteBound:
 
     @property
     def conditions(self) -> str:
-        """For whom it holds, and why, in a few words."""
+        """For whom it holds, and why, in a few words; and how much larger it may be, where `tight`
+        is not known to 1e-6."""
         laws = "Gaussian arms of sd 1/2" if self.tight.family == "gaussian" else "Bernoulli arms"
         count = "one right answer" if self.answers == 1 else f"{self.answers:,.6g} right answers"
-        return f"at this delta, {laws}, {count}"
+        known = "" if self.tight.complete else f", known to {100.0 * self.tight.gap:.2g} %"
+        return f"at this delta, {laws}, {count}{known}"
 
 
 def at_delta(problem: Problem, delta: float, family: Family | None = None) -> FiniteBound:

@@ -124,6 +124,17 @@ def test_a_million_arms_have_answers_that_can_be_counted() -> None:
     assert _nats_of_long_runs(1e-300, _log_answers(problem)) == 0.0
 
 
+def test_conditions_tell_where_a_bound_may_be_much_larger() -> None:
+    """Of 625 answers not all are looked at."""
+    means = np.linspace(0.9, 0.1, 20)
+    bound = at_delta(Problem(rai.Bernoulli(means), (5,) * 4, (1,) * 4), 0.01)
+    told = bound.conditions.removeprefix(
+        "at this delta, Bernoulli arms, 625 right answers, known to "
+    )
+    assert float(told.removesuffix(" %")) == pytest.approx(100.0 * bound.tight.gap, rel=0.05)
+    assert "known" not in at_delta(rai.table_problem(), 0.01).conditions
+
+
 def test_the_family_is_that_of_the_arms() -> None:
     """Bernoulli arms are known to be such; others count as Gaussian."""
     means = [0.9, 0.5, 0.1]
