@@ -57,7 +57,7 @@ class FiniteBound:
         is not known to 1e-6."""
         laws = "Gaussian arms of sd 1/2" if self.tight.family == "gaussian" else "Bernoulli arms"
         count = "one right answer" if self.answers == 1 else f"{self.answers:,.6g} right answers"
-        known = "" if self.tight.complete else f", known to {100.0 * self.tight.gap:.2g} %"
+        known = "" if self.tight.complete else f", known to {100.0 * self.tight.gap:.3g} %"
         return f"at this delta, {laws}, {count}{known}"
 
 
