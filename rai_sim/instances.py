@@ -122,6 +122,33 @@ def geometric_gaps(
     return _from_gaps(gaps, high, low, middle, gap)
 
 
+def one_apart(n: int, *, high: float = _HIGH, low: float = _LOW) -> NDArray[np.float64]:
+    """Return n means of which the first is `high` and all others are `low`.
+
+    Parameters
+    ----------
+    n : int
+        Number of arms, at least 2.
+    high, low : float, default 0.9 and 0.1
+        The best mean and the others, low < high.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument has the wrong type or value.
+
+    Examples
+    --------
+    >>> one_apart(3, high=0.7, low=0.3)
+    array([0.7, 0.3, 0.3])
+    """
+    n = _number_of_arms(n, 2)
+    top, bottom = _range(high, low)
+    means = np.full(n, bottom)
+    means[0] = top
+    return means
+
+
 def random_means(
     n: int, *, seed: int, high: float = _HIGH, low: float = _LOW
 ) -> NDArray[np.float64]:
@@ -149,12 +176,7 @@ def random_means(
     array([0.86037096, 0.5094573 , 0.21532769])
     """
     n, seed = _number_of_arms(n, 1), check_count("seed", seed, 0)
-    top, bottom = _finite("high", high), _finite("low", low)
-    if not bottom < top:
-        raise ArgumentValueError(
-            "low",
-            f"low is {bottom} but high is {top}; low must be the smaller one",
-        )
+    top, bottom = _range(high, low)
     means = np.random.Generator(np.random.PCG64(seed)).uniform(bottom, top, n)
     return np.sort(means)[::-1].copy()
 
@@ -224,12 +246,7 @@ def _from_gaps(
         raise ArgumentValueError("gap", f"gap is {gap} and low is {low}; give one of the two")
     falls = np.concatenate([[0.0], np.cumsum(gaps)])
     if "gap" not in given:
-        top, bottom = given.get("high", _HIGH), given.get("low", _LOW)
-        if not bottom < top:
-            raise ArgumentValueError(
-                "low",
-                f"low is {bottom} but high is {top}; low must be the smaller one",
-            )
+        top, bottom = _range(given.get("high", _HIGH), given.get("low", _LOW))
         # Rounded to 15 digits the means are those one would write, 0.7 and not 0.7000000000000001.
         return _tidy(top - (top - bottom) * (falls / falls[-1]))
     smallest = given["gap"]
@@ -262,6 +279,16 @@ def _number_of_arms(n: object, least: int) -> int:
     if number > _MOST_ARMS:
         raise ArgumentValueError("n", f"n is {number}; it must be at most {_MOST_ARMS}")
     return number
+
+
+def _range(high: float, low: float) -> tuple[float, float]:
+    top, bottom = _finite("high", high), _finite("low", low)
+    if not bottom < top:
+        raise ArgumentValueError(
+            "low",
+            f"low is {bottom} but high is {top}; low must be the smaller one",
+        )
+    return top, bottom
 
 
 def _finite(name: str, value: object) -> float:

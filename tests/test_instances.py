@@ -35,6 +35,12 @@ def test_the_smallest_gap_and_an_anchor_fix_a_family() -> None:
     assert tiny[0] > tiny[1]  # rounding to 15 digits would make them tie
 
 
+def test_one_arm_apart() -> None:
+    """The first mean is the best one, all others are equal."""
+    assert instances.one_apart(3).tolist() == [0.9, 0.1, 0.1]
+    assert instances.one_apart(4, high=0.7, low=-2.0).tolist() == [0.7, -2.0, -2.0, -2.0]
+
+
 def test_random_means_are_a_function_of_their_seed() -> None:
     """Uniform on the range, best first; other seeds and numbers give other means."""
     means = instances.random_means(5000, seed=3, high=0.75, low=0.25)
@@ -100,6 +106,12 @@ def test_shares_sum_to_n_and_miss_their_proportions_by_less_than_one(
         (
             "random_means",
             {"n": 3, "seed": 1, "low": 0.9},
+            "low is 0.9 but high is 0.9; low must be the smaller one",
+        ),
+        ("one_apart", {"n": 1}, "n is 1; it must be at least 2"),
+        (
+            "one_apart",
+            {"n": 3, "low": 0.9},
             "low is 0.9 but high is 0.9; low must be the smaller one",
         ),
         (

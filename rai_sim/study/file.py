@@ -10,7 +10,7 @@ An instance has a `name`, and says
 
 - where its means come from: `means` (a list, or the name of a file with one number a line, relative
   to the TOML file) or another argument of the law; or `family` = "evenly_spaced", "linear_gaps",
-  "geometric_gaps" or "random_means" with its arguments (`rai_sim.instances`: n, high, low, middle,
+  "geometric_gaps", "one_apart" or "random_means" with its arguments (`rai_sim.instances`: n, high, low, middle,
   gap, ratio, seed); or `table_task` and `instance` for an instance of the paper,
 - which `law` the arms have ("bernoulli" if it is missing) with its other arguments, such as `sd`,
 - what is asked for: `clusters` (a list of sizes, or proportions such as "3:5:2") and `required`; or
@@ -50,7 +50,7 @@ from rai_sim.support.parsing import parse_array
 from rai_sim.support.reading import read_text
 from rai_sim.support.wording import quoted as _short
 
-_FAMILIES = ("evenly_spaced", "linear_gaps", "geometric_gaps", "random_means")
+_FAMILIES = ("evenly_spaced", "linear_gaps", "geometric_gaps", "one_apart", "random_means")
 _PROBLEMS = ("best_arm", "one_of_top", "top", "m_of_top", "coarse_ranking", "full_ranking")
 #: Keys at the top whose values `Study` checks, those that decide a task's numbers, with defaults,
 #: and all.
