@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from rai_sim.plotting.arms import pulls_by_gap
 from rai_sim.plotting.distributions import distribution
 from rai_sim.plotting.inputs import LEAST_FOR_INTERVAL, Case, cases_of, setting_words
-from rai_sim.plotting.means import abscissa, family_of, mean_pulls, swept_parameters
+from rai_sim.plotting.means import mean_pulls
 from rai_sim.plotting.ratios import MOST_ROWS, ratio_rows, ratios, size_for
 from rai_sim.plotting.style import SIZE, house_style, own_axes, title_axes
+from rai_sim.simulation.sweeps import abscissa, family_of, swept_parameters
 from rai_sim.tracing.trace import keeps_history
 
 if TYPE_CHECKING:
@@ -368,12 +369,12 @@ _DEAR = (
 
 
 def _draw_by_arm(group: Sequence[Case], title: str, ax: Axes) -> Axes:
-    drawn = pulls_by_gap(group, ax, replications=min(map(_replications, group)))
+    drawn = pulls_by_gap(group, ax, replications=min(map(replications_again, group)))
     title_axes(drawn, title)
     return drawn
 
 
-def _replications(case: Case) -> int:
+def replications_again(case: Case) -> int:
     """Return how many replications of a case are run again: a function of what the study found, not
     of the machine."""
     if not case.experiment.algorithm.looks_at_most_rounds:
@@ -385,4 +386,4 @@ def _replications(case: Case) -> int:
 def _too_dear(case: Case) -> bool:
     """Whether fewer replications can be run again than make an interval: then they are not worth
     it."""
-    return _replications(case) < LEAST_FOR_INTERVAL
+    return replications_again(case) < LEAST_FOR_INTERVAL

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
@@ -17,6 +18,8 @@ from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.result import Result
 from rai_sim.simulation.statistics import upper_bound
 from rai_sim.simulation.summary import found_in
+from rai_sim.simulation.sweeps import abscissa, family_of, swept_parameters
+from rai_sim.simulation.theory import Theory, theory_of
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError, Named
 from rai_sim.support.wording import listed
 
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 #: of a distribution (DKW) holds for any number.
 LEAST_FOR_INTERVAL = 30
 NO_INTERVAL = f"no interval: fewer than {LEAST_FOR_INTERVAL} replications"
+#: Lines of one figure along an axis, at most.
+MOST_LINES = 10
 #: What a message says of too much to show.
 SELECT = "choose some, of a study's results with select(instance=..., algorithm=..., delta=...)"
 #: What most functions take; cases are what they make of it.
@@ -57,6 +62,8 @@ class Case:
     mean, standard_error, low, high : float
         Of pulls of finished replications, with the mean's 95 % interval; NaN where there are too
         few.
+    errors : int
+        Finished replications with a wrong output.
     """
 
     experiment: Experiment
@@ -68,6 +75,7 @@ class Case:
     standard_error: float
     low: float
     high: float
+    errors: int = 0
     parameters: Mapping[str, Any] = field(default_factory=dict)
     result: Result | None = None
     study: tuple[StudyResults, Task] | None = None
@@ -102,6 +110,11 @@ class Case:
         """The theorem that bounds the pulls from above, and its bound."""
         e = self.experiment
         return upper_bound(e.problem, e.algorithm, e.delta)
+
+    @cached_property
+    def theory(self) -> Theory:
+        """What theory says of the pulls: bounds, oracles, the sum of gap^-2."""
+        return theory_of(self.experiment.problem, self.experiment.delta)
 
     def distribution(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return numbers of pulls, ascending, and how many finished replications took them."""
@@ -233,6 +246,7 @@ def _case(
         some("pulls_standard_error"),
         some("pulls_mean_low_95"),
         some("pulls_mean_high_95"),
+        row["errors"],
         **more,
     )
 
@@ -272,6 +286,52 @@ def labels_of(cases: Sequence[Case]) -> list[str]:
     if len(set(labels)) < len(labels):
         labels = [f"{label}, no. {i + 1}" for i, label in enumerate(labels)]
     return labels
+
+
+def lines_of(cases: Sequence[Case], against: str) -> dict[str, list[Case]]:
+    """Return the cases by line: same label, and same value of what else varies.
+
+    Raises
+    ------
+    ValueError
+        If a line has two points at one place of the axis, or there are more than 10 lines.
+    """
+    rest = [_rest(case, against) for case in cases]
+    names = dict.fromkeys(name for one in rest for name in one)
+    varying = [name for name in names if len({one.get(name) for one in rest}) > 1]
+    lines: dict[str, dict[float, Case]] = {}
+    for case, one in zip(cases, rest, strict=True):
+        words = [one[name] for name in varying if one.get(name)]
+        line = lines.setdefault(", ".join([case.label, *words]), {})
+        x = abscissa(case, against)
+        if x in line:
+            raise ArgumentValueError(
+                "results",
+                f"results has two experiments of {case.label} at {against} = {x:g}; {SELECT}, or "
+                "another `against`",
+            )
+        line[x] = case
+    if len(lines) > MOST_LINES:
+        raise ArgumentValueError(
+            "results",
+            f"results makes {len(lines)} lines against {against!r}; a figure shows at most "
+            f"{MOST_LINES}: {SELECT}",
+        )
+    return {label: list(line.values()) for label, line in lines.items()}
+
+
+def _rest(case: Case, against: str) -> dict[str, str]:
+    """Return in words what tells lines apart: family, delta, and what else was swept or set
+    differently."""
+    found = {"family": family_of(case, against)}
+    if against != "delta":
+        found["delta"] = f"δ = {case.experiment.delta:g}"
+        found |= {
+            name: f"{name} = {case.parameters[name]:g}"
+            for name in swept_parameters(case)
+            if name != against
+        }
+    return found | {f"setting {i}": words for i, words in enumerate(setting_words(case))}
 
 
 def setting_words(case: Case) -> list[str]:

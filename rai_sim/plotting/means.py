@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rai_sim import bounds as theory
-from rai_sim.plotting.inputs import NO_INTERVAL, SELECT, Case, Results, cases_of, setting_words
+from rai_sim.plotting.inputs import NO_INTERVAL, Case, Results, cases_of, lines_of
 from rai_sim.plotting.style import Look, axes_or_new, finish, looks_of_lines, plain, scale_axis
-from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
-from rai_sim.support.wording import listed
+from rai_sim.simulation.sweeps import abscissa
+from rai_sim.support.errors import ArgumentTypeError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: A style of lines, as Matplotlib has it.
 _Style = str | tuple[float, tuple[float, ...]]
-#: Lines in one figure, at most.
-_LINES = 10
 _BOUND_MARKERS = "+x1"
 _AXES = {"delta": "error probability δ", "n": "number of arms N", "gap": "bottleneck gap"}
 
@@ -72,7 +70,7 @@ def mean_pulls(
     if not isinstance(bounds, bool):
         raise ArgumentTypeError("bounds", f"bounds is {bounds!r}; it must be True or False")
     cases = cases_of(results)
-    lines = _lines(cases, against)
+    lines = lines_of(cases, against)
     with axes_or_new(ax) as axes:
         falling, xs = against in ("delta", "gap"), [abscissa(case, against) for case in cases]
         chosen = looks_of_lines({label: points[0].label for label, points in lines.items()})
@@ -103,111 +101,6 @@ def mean_pulls(
             axes.invert_xaxis()
         axes.set(xlabel=_AXES.get(against, plain(against)), ylabel="mean pulls")
         return finish(axes, "Sample complexity")
-
-
-def abscissa(case: Case, against: str) -> float:
-    """Return where a case lies along the axis."""
-    e = case.experiment
-    if against == "delta":
-        return e.delta
-    if against == "gap":
-        if not math.isfinite(e.problem.bottleneck_gap):
-            raise ArgumentValueError(
-                "against",
-                "against is 'gap', but a problem of a single cluster has an infinite one; leave "
-                "it out",
-            )
-        return e.problem.bottleneck_gap
-    if against == "n":
-        return float(e.problem.n_arms)
-    value = case.parameters.get(against)
-    if value is None or not _is_number(value):
-        known = sorted(name for name, given in case.parameters.items() if _is_number(given))
-        where = f"instance {case.instance!r}" if case.instance else "a result"
-        raise ArgumentValueError(
-            "against",
-            f"against is {against!r}, which {where} has no number for; choose 'delta', 'n', 'gap'",
-            f" or a parameter: {', '.join(known)}" if known else "",
-        )
-    return float(value)
-
-
-def _lines(cases: Sequence[Case], against: str) -> dict[str, list[Case]]:
-    """Return the cases by line: same label, and same value of what else varies."""
-    rest = [_rest(case, against) for case in cases]
-    names = dict.fromkeys(name for one in rest for name in one)
-    varying = [name for name in names if len({one.get(name) for one in rest}) > 1]
-    lines: dict[str, dict[float, Case]] = {}
-    for case, one in zip(cases, rest, strict=True):
-        words = [one[name] for name in varying if one.get(name)]
-        line = lines.setdefault(", ".join([case.label, *words]), {})
-        x = abscissa(case, against)
-        if x in line:
-            raise ArgumentValueError(
-                "results",
-                f"results has two experiments of {case.label} at {against} = {x:g}; {SELECT}, or "
-                "another `against`",
-            )
-        line[x] = case
-    if len(lines) > _LINES:
-        raise ArgumentValueError(
-            "results",
-            f"results makes {len(lines)} lines against {against!r}; a figure shows at most "
-            f"{_LINES}: {SELECT}",
-        )
-    return {label: list(line.values()) for label, line in lines.items()}
-
-
-def _rest(case: Case, against: str) -> dict[str, str]:
-    """Return in words what tells lines apart: family, delta, and what else was swept or set
-    differently."""
-    found = {"family": family_of(case, against)}
-    if against != "delta":
-        found["delta"] = f"δ = {case.experiment.delta:g}"
-        found |= {
-            name: f"{name} = {case.parameters[name]:g}"
-            for name in swept_parameters(case)
-            if name != against
-        }
-    return found | {f"setting {i}": words for i, words in enumerate(setting_words(case))}
-
-
-def swept_parameters(case: Case) -> list[str]:
-    """Return the numeric parameters of which a study has several values for the case's family: its
-    instance's name lists them."""
-    return [
-        name
-        for name, value in case.parameters.items()
-        if _is_number(value) and f", {name} = {value}" in case.instance
-    ]
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def family_of(case: Case, against: str) -> str:
-    """Return what instances along a line have in common, in words.
-
-    That is the name without the swept parameters which its end lists; of instances made by hand,
-    the law and what is asked.
-    """
-    if against == "delta":
-        return case.instance
-    if case.parameters:
-        name = case.instance
-        for parameter, value in reversed(list(case.parameters.items())):
-            name = name.removesuffix(f", {parameter} = {value}")
-        return name
-    problem = case.experiment.problem
-    sizes = (
-        f"{len(problem.clusters)} clusters"
-        if against == "n"
-        else f"clusters {listed(problem.clusters, between=',')}"
-    )
-    return (
-        f"{type(problem.arms).__name__}, {sizes}, required {listed(problem.required, between=',')}"
-    )
 
 
 def _draw_line(ax: Axes, label: str, points: Sequence[Case], against: str, look: Look) -> None:

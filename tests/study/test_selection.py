@@ -250,7 +250,7 @@ def test_lucb_is_left_out_where_it_is_too_dear(
     ).run(tmp_path / "store")
     case = next(case for case in cases_of(results) if case.label == "LUCB")
     monkeypatch.setattr(choice, "_PULLS", 2.0 * case.mean)
-    assert choice._replications(case) == 30
+    assert choice.replications_again(case) == 30
     assert "Without" not in next(
         drawing.caption for drawing in choose(results) if drawing.name == "pulls-by-gap"
     )
