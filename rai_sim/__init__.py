@@ -45,6 +45,7 @@ from rai_sim.tracing.trace import trace as trace
 
 if TYPE_CHECKING:
     from rai_sim import plotting as plotting
+    from rai_sim import scaling as scaling
     from rai_sim.certification import Certification as Certification
     from rai_sim.certification import CertificationInterrupted as CertificationInterrupted
     from rai_sim.certification import certify as certify
@@ -95,6 +96,7 @@ __all__ = [
     "one_of_top",
     "open_study",
     "plotting",
+    "scaling",
     "simulate",
     "table_problem",
     "top",
@@ -117,7 +119,7 @@ _OF_STUDIES = (
 #: Names of certification, likewise: most programs certify nothing.
 _OF_CERTIFICATION = ("Certification", "CertificationInterrupted", "certify", "hard_problems")
 #: Parts of the package that not every program needs: figures need matplotlib, which is an extra.
-_PARTS = ("movielens", "plotting")
+_PARTS = ("movielens", "plotting", "scaling")
 
 
 def __getattr__(name: str) -> Any:

@@ -22,6 +22,7 @@ FLOORS = (
     ("simulation",),
     ("tracing", "certification"),
     ("study",),
+    ("scaling",),
     ("plotting",),
     ("report",),
     ("cli",),

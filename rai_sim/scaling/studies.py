@@ -1,0 +1,457 @@
+"""Ready-made studies along one axis: delta to 0, the gap to 0, the number of arms, K and M.
+
+Every one is a grid of points along the axis and algorithms, a `rai_sim.Study` like any other: run
+it into a folder, again to resume or extend it. A point's name ends in its value, `gap = 0.01`, so
+that figures and fits know what lies on one line. All points share the seed: results are a function
+of (seed, replication), and algorithms can be compared in pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+
+from rai_sim import instances
+from rai_sim.algorithms.base import ALGORITHMS, Algorithm
+from rai_sim.arms.base import Arms
+from rai_sim.arms.bernoulli import Bernoulli
+from rai_sim.problem import Problem, best_arm, check_delta, m_of_top, table_problem, top
+from rai_sim.simulation.simulate import checked_experiment
+from rai_sim.study import Study, Task
+from rai_sim.support.checks import check_count, check_number
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
+from rai_sim.support.values import real, short
+from rai_sim.support.wording import listed
+
+#: Error probabilities: from those that are used to those at which the asymptotics show.
+DELTAS = (1e-1, 1e-2, 1e-3, 1e-5, 1e-7, 1e-10, 1e-15, 1e-20, 1e-30, 1e-50, 1e-70, 1e-100)
+#: Bottleneck gaps; at the last one Vanilla makes 3e14 pulls.
+GAPS = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6)
+#: Numbers of arms.
+NUMBERS = (10, 20, 50, 100, 200, 500, 1000, 3000, 10_000, 30_000, 100_000)
+#: Of how many arms K and M are varied, and their values.
+_ARMS, KS, MS = 20, (1, 2, 3, 4, 5, 6, 8, 10), (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+#: Beyond so many arms an algorithm is left out: LUCB looks at all arms time and again, and takes
+#: some 0.2 s a replication at 1,000 and 0.8 s at 3,000.
+LIMITS: Mapping[str, int] = {"lucb": 1000}
+#: What is run if nothing else is said.
+ALGORITHMS_OF_THE_PAPER = ("vanilla", "butterscotch", "lucb")
+#: Replications if neither their number nor a precision is given; fewer where one takes long.
+_REPLICATIONS, _FEW = 1000, 100
+
+
+class Wanted(TypedDict, total=False):
+    """How much of each task is wanted, and what decides its numbers: arguments of
+    `Study.grid`."""
+
+    replications: int | None
+    precision: float | None
+    most_replications: int
+    seed: int
+    skip_error: float
+    max_pulls: int | None
+    keep: str
+
+
+#: A point: what is appended to the instance's name, the problem, delta, and what the instance was
+#: made from.
+_Point = tuple[str, Problem, float, dict[str, Any]]
+
+
+def over_delta(
+    problem: Problem | None = None,
+    *,
+    deltas: Iterable[float] = DELTAS,
+    algorithms: Iterable[Algorithm] | None = None,
+    **wanted: Unpack[Wanted],
+) -> Study:
+    """Return the study of one problem at ever smaller error probabilities.
+
+    As delta goes to 0 mean pulls grow as ln(1/delta): the exponent that `fit` finds goes to 1 from
+    below, and `efficiency` to what an algorithm pays in the limit.
+
+    Parameters
+    ----------
+    problem : Problem, optional
+        The instance; the top three of the paper's table when None.
+    deltas : iterable of float
+        Error probabilities, in (0, 1); 1e-1 to 1e-100.
+    algorithms : iterable of Algorithm, optional
+        Vanilla, Butterscotch and LUCB when None.
+    **wanted
+        `replications` (1000), `precision`, `most_replications`, `seed` (0), `skip_error`,
+        `max_pulls` and `keep`, as in `Study.grid`.
+
+    Returns
+    -------
+    Study
+        To be run into a folder.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `Study.grid`.
+
+    Examples
+    --------
+    >>> over_delta(replications=10)
+    Study(36 tasks: 1 instance x 3 algorithms x 12 deltas; 10 replications each)
+    """
+    problem = _checked_problem(table_problem(task=2) if problem is None else problem)
+    points: list[_Point] = [
+        ("", problem, delta, {}) for delta in _several("deltas", deltas, check_delta)
+    ]
+    return _study(_words(problem), points, algorithms, _REPLICATIONS, wanted)
+
+
+def over_gap(
+    problem: Problem | None = None,
+    *,
+    gaps: Iterable[float] = GAPS,
+    delta: float = 0.01,
+    algorithms: Iterable[Algorithm] | None = None,
+    **wanted: Unpack[Wanted],
+) -> Study:
+    """Return the study of one problem whose means are drawn together until its bottleneck gap is
+    each of some values.
+
+    Means keep their proportions about the middle of their range. As the gap goes to 0 mean pulls
+    grow as gap^-2, but for the logarithms that an algorithm's union over rounds costs.
+
+    Parameters
+    ----------
+    problem : Problem, optional
+        The instance, of arms that are given by means (Bernoulli or Gaussian) in at least two
+        clusters; the better of two Bernoulli arms about 1/2 when None. LUCB takes long where many
+        arms are near each other.
+    gaps : iterable of float
+        Bottleneck gaps, in units of reward; 0.3 to 1e-6.
+    delta : float, default 0.01
+        Error probability.
+    algorithms, **wanted
+        As in `over_delta`.
+
+    Returns
+    -------
+    Study
+        To be run into a folder.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `Study.grid`; if the arms are of another law, or a gap needs means that the law has not.
+
+    Examples
+    --------
+    >>> study = over_gap(gaps=[0.1, 0.01], replications=10)
+    >>> study.tasks[0].label
+    '2 Bernoulli arms, clusters 1,1, required 1,0, gap = 0.1, Vanilla(merging=True), delta 0.01'
+    >>> study.tasks[-1].experiment.problem.arms.means
+    array([0.505, 0.495])
+    """
+    problem = _checked_problem(best_arm(Bernoulli([0.65, 0.35])) if problem is None else problem)
+    delta = check_delta(delta)
+    points = [
+        (f", gap = {gap}", _at_gap(problem, gap), delta, {"gap": gap})
+        for gap in _several("gaps", gaps, lambda value: real("gaps", value))
+    ]
+    return _study(_words(problem), points, algorithms, _REPLICATIONS, wanted)
+
+
+def over_n(
+    numbers: Iterable[int] = NUMBERS,
+    *,
+    instance: Callable[[int], Problem] | None = None,
+    delta: float = 0.1,
+    algorithms: Iterable[Algorithm] | None = None,
+    limits: Mapping[str, int] = LIMITS,
+    **wanted: Unpack[Wanted],
+) -> Study:
+    """Return the study of ever more arms at moderate confidence.
+
+    At a delta that is not small what counts is the price of many arms: pulls over the sum of
+    gap^-2, which grow as ln N where an algorithm's radius has ln(N / delta).
+
+    Parameters
+    ----------
+    numbers : iterable of int
+        Numbers of arms; 10 to 100,000.
+    instance : callable, optional
+        From a number of arms to a Problem with so many; when None the best of N Bernoulli arms, one
+        of mean 0.7, all others of 0.3 (`rai_sim.instances.one_apart`).
+    delta : float, default 0.1
+        Error probability.
+    algorithms
+        As in `over_delta`.
+    limits : mapping of str to int
+        Beyond so many arms an algorithm, by its name, is left out: LUCB beyond 1,000, where a
+        replication takes some 0.2 s.
+    **wanted
+        As in `over_delta`, but for `replications` (100).
+
+    Returns
+    -------
+    Study
+        To be run into a folder.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `Study.grid`; if `instance` returns another number of arms, or `limits` leave nothing.
+
+    Examples
+    --------
+    >>> study = over_n([10, 10_000], replications=10)
+    >>> [task.experiment.algorithm.label for task in study.tasks if task.parameters["n"] == 10_000]
+    ['Vanilla(merging=True)', 'Butterscotch(merging=True)']
+    """
+    delta = check_delta(delta)
+    build = _one_apart if instance is None else instance
+    points = []
+    for n in _several("numbers", numbers, lambda value: check_count("numbers", value, 2)):
+        problem = _checked_problem(build(n), "instance")
+        if problem.n_arms != n:
+            raise ArgumentValueError(
+                "instance",
+                f"instance returned {problem.n_arms} arms for {n}; it must return a Problem with "
+                "as many arms as it is asked for",
+            )
+        points.append((f", n = {n}", problem, delta, {"n": n}))
+    problem = points[0][1]
+    clusters = len(problem.clusters)
+    name = f"{type(problem.arms).__name__} arms, {clusters} clusters"
+    name = "one arm apart from equal ones" if instance is None else name
+    return _study(name, points, algorithms, _FEW, wanted, _checked_limits(limits))
+
+
+def over_k(
+    arms: Arms | None = None,
+    *,
+    ks: Iterable[int] = KS,
+    delta: float = 0.01,
+    algorithms: Iterable[Algorithm] | None = None,
+    **wanted: Unpack[Wanted],
+) -> Study:
+    """Return the study of the top K of the same arms, for some K.
+
+    Parameters
+    ----------
+    arms : Arms, optional
+        The arms; 20 Bernoulli arms of means evenly spaced from 0.9 to 0.1 when None.
+    ks : iterable of int
+        How many of the best arms are asked for, from 1 to N - 1; 1 to 10.
+    delta : float, default 0.01
+        Error probability.
+    algorithms, **wanted
+        As in `over_delta`.
+
+    Returns
+    -------
+    Study
+        To be run into a folder.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `Study.grid`.
+
+    Examples
+    --------
+    >>> [task.experiment.problem.required for task in over_k(ks=[1, 5]).tasks[::3]]
+    [(1, 0), (5, 0)]
+    """
+    chosen, delta = _default_arms(arms), check_delta(delta)
+    most = chosen.n_arms - 1  # of all arms nothing is to be found out
+    points = [
+        (f", k = {k}", top(chosen, k), delta, {"k": k})
+        for k in _several("ks", ks, lambda value: check_number("ks", value, most, "N - 1"))
+    ]
+    name = f"top K of {chosen.n_arms} {type(chosen).__name__} arms"
+    return _study(name, points, algorithms, _REPLICATIONS, wanted)
+
+
+def over_m(
+    arms: Arms | None = None,
+    *,
+    k: int = 10,
+    ms: Iterable[int] = MS,
+    delta: float = 0.01,
+    algorithms: Iterable[Algorithm] | None = None,
+    **wanted: Unpack[Wanted],
+) -> Study:
+    """Return the study of any M of the top K of the same arms, for some M.
+
+    Fewer are easier to name: with M < K the arms nearest to the border need not be told apart.
+
+    Parameters
+    ----------
+    arms : Arms, optional
+        As in `over_k`.
+    k : int, default 10
+        How many arms are the top ones.
+    ms : iterable of int
+        How many of them are asked for, from 1 to `k`; 1 to 10.
+    delta : float, default 0.01
+        Error probability.
+    algorithms, **wanted
+        As in `over_delta`.
+
+    Returns
+    -------
+    Study
+        To be run into a folder.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `Study.grid`.
+
+    Examples
+    --------
+    >>> over_m(ms=[1, 2]).tasks[-1].instance
+    'M of the top 10 of 20 Bernoulli arms, m = 2'
+    """
+    chosen, delta = _default_arms(arms), check_delta(delta)
+    k = check_number("k", k, chosen.n_arms - 1, "N - 1")
+    points = [
+        (f", m = {m}", m_of_top(chosen, m, k), delta, {"m": m})
+        for m in _several("ms", ms, lambda value: check_number("ms", value, k, "k"))
+    ]
+    name = f"M of the top {k} of {chosen.n_arms} {type(chosen).__name__} arms"
+    return _study(name, points, algorithms, _REPLICATIONS, wanted)
+
+
+def _study(
+    name: str,
+    points: Sequence[_Point],
+    algorithms: Iterable[Algorithm] | None,
+    replications: int,
+    wanted: Wanted,
+    limits: Mapping[str, int] | None = None,
+) -> Study:
+    """Return the study of every algorithm at every point, but for points beyond its limit."""
+    options: dict[str, Any] = dict(wanted)
+    unknown = sorted(options.keys() - Wanted.__annotations__.keys())
+    if unknown:
+        raise TypeError(
+            f"unexpected argument {unknown[0]!r}; besides those of its own a study takes "
+            f"{listed(list(Wanted.__annotations__), 20)}"
+        )
+    if options.get("precision") is None and options.get("replications") is None:
+        options["replications"] = replications
+    numbers = [
+        options.pop(key, default)
+        for key, default in (("seed", 0), ("skip_error", 1e-12), ("max_pulls", None))
+    ]
+    if numbers[0] is None:
+        raise ArgumentTypeError(
+            "seed", "seed is None; a study is resumed by its seed: give a non-negative integer"
+        )
+    chosen = list(_default_algorithms() if algorithms is None else algorithms)
+    tasks = [
+        Task(f"{name}{words}", checked_experiment(problem, one, delta, *numbers), parameters)
+        for words, problem, delta, parameters in points
+        for one in chosen
+        if problem.n_arms <= (limits or {}).get(type(one).__name__.lower(), problem.n_arms)
+    ]
+    if not tasks and chosen:
+        raise ArgumentValueError(
+            "limits", f"limits is {dict(limits or {})}, which leaves nothing to run; raise it"
+        )
+    return Study(tasks, **options)
+
+
+def _default_algorithms() -> Iterator[Algorithm]:
+    """Yield the paper's algorithms as they are by default."""
+    yield from (ALGORITHMS[name]() for name in ALGORITHMS_OF_THE_PAPER)
+
+
+def _default_arms(arms: Arms | None) -> Arms:
+    if arms is None:
+        return Bernoulli(instances.evenly_spaced(_ARMS))
+    if not isinstance(arms, Arms):
+        raise ArgumentTypeError(
+            "arms", f"arms is {short.repr(arms)}; give arms such as rai.Bernoulli([0.9, 0.5])"
+        )
+    return arms
+
+
+def _one_apart(n: int) -> Problem:
+    return best_arm(Bernoulli(instances.one_apart(n, high=0.7, low=0.3)))
+
+
+def _checked_problem(problem: object, name: str = "problem") -> Problem:
+    if not isinstance(problem, Problem):
+        raise ArgumentTypeError(
+            name,
+            f"{name} is {short.repr(problem)}, or returned it; it must be a Problem: build one with "
+            "rai.Problem(arms, clusters, required)",
+        )
+    return problem
+
+
+def _checked_limits(limits: object) -> Mapping[str, int]:
+    if not isinstance(limits, Mapping):
+        raise ArgumentTypeError(
+            "limits", f"limits is {short.repr(limits)}; give a dict such as {dict(LIMITS)}"
+        )
+    for name, value in limits.items():
+        if name not in ALGORITHMS:
+            raise ArgumentValueError(
+                "limits",
+                f"limits is {short.repr(dict(limits))}, which names no algorithm with {name!r}; "
+                f"choose among {', '.join(ALGORITHMS)}",
+            )
+        check_count("limits", value, 1)
+    return limits
+
+
+def _several(name: str, values: Any, check: Callable[[Any], Any]) -> list[Any]:
+    """Return the values along an axis, at least one, no two alike."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise ArgumentTypeError(name, f"{name} is {short.repr(values)}; give a list of numbers")
+    found = [check(value) for value in values]
+    if not found:
+        raise ArgumentValueError(name, f"{name} is empty; give at least one value")
+    if len(set(found)) < len(found):
+        twice = next(value for value in found if found.count(value) > 1)
+        raise ArgumentValueError(name, f"{name} holds {twice} twice; leave one out")
+    return found
+
+
+def _at_gap(problem: Problem, gap: float) -> Problem:
+    """Return the problem with its means drawn together, or apart, so that its bottleneck gap is
+    this."""
+    if not np.isfinite(problem.bottleneck_gap):
+        raise ArgumentValueError(
+            "problem", "problem has a single cluster, whose gap is infinite; give one with two"
+        )
+    if not gap > 0.0 or not np.isfinite(gap):
+        raise ArgumentValueError("gaps", f"gaps holds {gap}; every gap must be positive and finite")
+    arms = problem.arms
+    given: list[str] = [field.name for field in fields(arms)] if is_dataclass(arms) else []
+    if "means" not in given or not {"means", "sd"} >= set(given):
+        raise ArgumentTypeError(
+            "problem",
+            f"problem has {type(arms).__name__} arms, whose means cannot be set; give Bernoulli or "
+            "Gaussian arms",
+        )
+    middle = (float(arms.means.min()) + float(arms.means.max())) / 2.0
+    means = middle + (arms.means - middle) * (gap / problem.bottleneck_gap)
+    rounded = np.round(means, 15)  # the numbers one would write, where that is near enough
+    means = rounded if gap > 1e-9 else means
+    try:
+        changed: Arms = replace(arms, means=means)  # type: ignore[type-var]
+        return replace(problem, arms=changed)
+    except ValueError as error:
+        raise ArgumentValueError("gaps", f"gaps holds {gap}, for which {error}") from None
+
+
+def _words(problem: Problem) -> str:
+    """Return what an instance is called."""
+    arms = f"{problem.n_arms} {type(problem.arms).__name__} arms"
+    clusters = listed(problem.clusters, 6, ",")
+    return f"{arms}, clusters {clusters}, required {listed(problem.required, 6, ',')}"

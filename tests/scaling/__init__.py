@@ -1,0 +1,1 @@
+"""Tests of `rai_sim.scaling`."""
