@@ -14,9 +14,13 @@ except ModuleNotFoundError as error:
         name="matplotlib",
     ) from None
 
+from rai_sim.plotting.allocation import allocation as allocation
 from rai_sim.plotting.arms import pulls_by_gap as pulls_by_gap
 from rai_sim.plotting.certifications import error_rates as error_rates
 from rai_sim.plotting.distributions import distribution as distribution
+from rai_sim.plotting.efficiency import efficiency as efficiency
+from rai_sim.plotting.law import law as law
 from rai_sim.plotting.means import mean_pulls as mean_pulls
+from rai_sim.plotting.moderate import moderate_confidence as moderate_confidence
 from rai_sim.plotting.ratios import ratios as ratios
 from rai_sim.plotting.traces import trace as trace

@@ -68,7 +68,7 @@ def distribution(results: Results, ax: Axes | None = None, *, kind: str = "ecdf"
         scale_axis(
             axes, "x", np.concatenate([curve.values for curve in curves]), factor=5.0, whole=True
         )
-        (_draw_ecdf if kind == "ecdf" else _draw_histogram)(axes, curves)
+        (draw_ecdf if kind == "ecdf" else _draw_histogram)(axes, curves)
         axes.set(xlabel="pulls of a replication", ylabel="share of replications")
         axes.set_ylim(bottom=0.0)
         return finish(axes, "Distribution of pulls")
@@ -85,7 +85,8 @@ class Curve(NamedTuple):
     replications: int
 
 
-def _draw_ecdf(ax: Axes, curves: Sequence[Curve]) -> None:
+def draw_ecdf(ax: Axes, curves: Sequence[Curve]) -> None:
+    """Draw empirical distribution functions with their bands."""
     ax.set_ylim(0.0, 1.02)
     for label, look, values, counts, n in curves:
         below = np.cumsum(counts)

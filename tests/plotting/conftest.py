@@ -6,6 +6,7 @@ import pytest
 from figures import ALGORITHMS, STUDY
 
 import rai_sim as rai
+from rai_sim.scaling import over_delta
 from rai_sim.study import StudyResults
 
 
@@ -35,3 +36,9 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
     file = folder / "study.toml"
     file.write_text(STUDY)
     return rai.Study.from_toml(file).run(folder / "store")
+
+
+@pytest.fixture(scope="session")
+def deltas(tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
+    """From delta 0.1 to 1e-100, the paper's algorithms."""
+    return over_delta(replications=100).run(tmp_path_factory.mktemp("deltas") / "store")

@@ -1,0 +1,143 @@
+"""How pulls are shared among the arms, beside the shares that would be best."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rai_sim import bounds
+from rai_sim.bounds.finite import natural_family
+from rai_sim.plotting.inputs import LEAST_FOR_INTERVAL, NO_INTERVAL, Results, few_cases
+from rai_sim.plotting.style import Look, axes_or_new, finish
+from rai_sim.plotting.ticks import set_ticks
+from rai_sim.simulation.statistics import student_quantile
+from rai_sim.support.checks import check_count
+from rai_sim.support.errors import ArgumentValueError
+from rai_sim.support.wording import count
+from rai_sim.tracing.trace import arm_pulls
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Curves in one figure, at most, and arms.
+_CURVES, MOST_ARMS = 6, 60
+#: How much of an arm's room its bar takes, and the marks beside each other.
+_BAR, _MARKS = 0.84, 0.62
+
+
+def allocation(results: Results, ax: Axes | None = None, *, replications: int = 100) -> Axes:
+    """Draw each arm's share of the pulls, with 95 % intervals, beside the best shares.
+
+    The share is E[pulls of the arm] / E[pulls]. The best shares are those of the tight lower bound
+    (`rai_sim.bounds.degenne_koolen`): an algorithm that meets the bound as delta goes to 0 shares
+    its pulls so. Arms stand in the order of their means, best first, dashed lines between clusters.
+
+    Results hold no pulls by arm, so the first finished replications of each experiment are run
+    again (`rai_sim.arm_pulls`). Of fewer than 30 no intervals are drawn, and the legend says so.
+
+    Parameters
+    ----------
+    results : Result, sequence or dict of label to Result, or StudyResults that keep rows
+        What to draw, up to 6 experiments on one problem of at most 60 arms.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure when None.
+    replications : int, default 100
+        How many of each experiment are run again, at most.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes drawn into.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `results` holds something else, several problems, one with a single cluster, more than 60
+        arms or unknown best shares (`rai_sim.bounds.shown`), more than 6 experiments, aggregates only, or no finished replication; or
+        `replications` is no positive integer.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> from matplotlib.figure import Figure
+    >>> result = rai.simulate(rai.table_problem(2), rai.LUCB(), replications=20, seed=0)
+    >>> allocation(result, Figure().subplots()).get_ylabel()
+    'share of pulls'
+    """
+    number = check_count("replications", replications, 1)
+    chosen = few_cases(results, _CURVES)
+    problem = chosen[0][0].experiment.problem
+    if any(case.experiment.problem.identity() != problem.identity() for case, _, _ in chosen):
+        raise ArgumentValueError(
+            "results",
+            "results is of several problems, whose arms differ; choose experiments on one "
+            "problem, of a study with select(instance=...)",
+        )
+    if problem.n_arms > MOST_ARMS or math.isnan(chosen[0][0].theory.asymptotic):
+        raise ArgumentValueError(
+            "results",
+            f"results is of {count(problem.n_arms, 'arm')} of which no best shares are known, or "
+            f"which cannot be told apart; they are known of up to {MOST_ARMS} (of several right "
+            "answers 20) 1/2-sub-Gaussian arms in two clusters or more",
+        )
+    rows = [case.rows() for case, _, _ in chosen]
+    if any(result is None for result in rows):
+        raise ArgumentValueError(
+            "results",
+            "results keeps aggregates only, and not which replications finished; run the study "
+            "with keep='replications'",
+        )
+    order = np.argsort(-problem.arms.means, kind="stable")
+    places = np.arange(1.0, problem.n_arms + 1.0)
+    borders = np.cumsum(problem.clusters)[:-1] + 0.5
+    with axes_or_new(ax) as axes:
+        family = natural_family(problem)
+        best = bounds.degenne_koolen(problem, family).weights[order]
+        axes.bar(places, best, _BAR, color="0.85", zorder=0.8, label="best shares (lower bound)")
+        numbers = []
+        for place, ((_, label, look), result) in enumerate(zip(chosen, rows, strict=True)):
+            assert result is not None
+            pulls = arm_pulls(result, number)[:, order].astype(np.float64)
+            aside = _MARKS * ((place + 0.5) / len(chosen) - 0.5)
+            words = f"{label} ({count(len(pulls), 'replication')})"
+            _draw_shares(axes, places + aside, pulls, look, words)
+            numbers.append(len(pulls))
+        if max(numbers) >= LEAST_FOR_INTERVAL:
+            words = "bar: 95 % interval of the share"
+            axes.plot([], [], color="0.5", marker="|", markersize=10, ls="none", label=words)
+        if min(numbers) < LEAST_FOR_INTERVAL:
+            axes.plot([], [], linestyle="none", label=NO_INTERVAL)
+        for border in borders:
+            axes.axvline(border, color="0.35", linestyle=(0, (2, 2)), linewidth=1.0, zorder=0.5)
+        axes.set_xlim(0.4, problem.n_arms + 0.6)
+        axes.set_ylim(bottom=0.0)
+        set_ticks(axes, "x", places.tolist() if problem.n_arms <= 12 else (), whole=True)
+        axes.set(xlabel="arm, best first, clusters by dashed lines", ylabel="share of pulls")
+        return finish(axes, "Shares of pulls")
+
+
+def _draw_shares(
+    ax: Axes, x: NDArray[np.float64], pulls: NDArray[np.float64], look: Look, label: str
+) -> None:
+    """Draw the arms' shares of all pulls, with intervals if there are replications enough."""
+    n, share = len(pulls), pulls.sum(axis=0) / pulls.sum()
+    error = np.full(len(share), np.nan)
+    if n >= LEAST_FOR_INTERVAL:
+        # of a ratio of means: the numerator's distance from the share of the denominator
+        off = pulls - share * pulls.sum(axis=1, keepdims=True)
+        spread = off.std(axis=0, ddof=1) / np.sqrt(n) / pulls.sum(axis=1).mean()
+        error = student_quantile(n) * spread
+    ax.errorbar(
+        x,
+        share,
+        yerr=error,
+        fmt=look.marker,
+        color=look.colour,
+        markersize=4.5,
+        capsize=2.0,
+        linewidth=1.2,
+        label=label,
+    )

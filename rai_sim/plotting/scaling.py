@@ -1,0 +1,91 @@
+"""The figures of a scaling study."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from rai_sim.plotting.allocation import MOST_ARMS, allocation
+from rai_sim.plotting.choice import Drawing, replications_again
+from rai_sim.plotting.efficiency import efficiency
+from rai_sim.plotting.inputs import LEAST_FOR_INTERVAL, Case, cases_of
+from rai_sim.plotting.law import law
+from rai_sim.plotting.means import mean_pulls
+from rai_sim.plotting.moderate import moderate_confidence
+from rai_sim.simulation.sweeps import abscissa
+from rai_sim.tracing.trace import keeps_history
+
+if TYPE_CHECKING:
+    from rai_sim.study import StudyResults
+
+
+def choose_along(results: StudyResults, against: str) -> list[Drawing]:
+    """Return the figures of a study along an axis: means, efficiency, and at the hardest point
+    where theory has something to compare with, the law of pulls and their shares; against n the
+    price of many arms.
+
+    Parameters
+    ----------
+    results : StudyResults
+        Of `rai_sim.scaling.over_delta` and its like: one line an algorithm.
+    against : str
+        "delta", "n", "gap", or a numeric parameter of the instances.
+
+    Raises
+    ------
+    ValueError
+        If no replication finished, or an instance has no such parameter.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import rai_sim as rai
+    >>> study = rai.scaling.over_delta(deltas=[0.1, 1e-3], replications=10)
+    >>> [drawing.name for drawing in choose_along(study.run(tempfile.mkdtemp()), "delta")]
+    ['pulls-against-delta', 'efficiency', 'law', 'allocation']
+    """
+    cases = cases_of(results)
+    return [*_along(cases, against), *_at_the_end(cases, against)]
+
+
+def _along(cases: Sequence[Case], against: str) -> Iterator[Drawing]:
+    """Yield the figures of all points."""
+    yield Drawing(
+        f"pulls-against-{against}",
+        f"Mean pulls against {against}, with bounds.",
+        partial(mean_pulls, cases, against=against),
+    )
+    if any(not math.isnan(case.theory.bound) for case in cases):
+        caption = f"Mean pulls over the tight lower bound, against {against}; dashed: oracles under stopping thresholds."
+        yield Drawing("efficiency", caption, partial(efficiency, cases, against=against))
+    if against == "n":
+        caption = "Mean pulls over the sum of gap^-2, against the number of arms."
+        yield Drawing("moderate-confidence", caption, partial(moderate_confidence, cases))
+
+
+def _at_the_end(cases: Sequence[Case], against: str) -> Iterator[Drawing]:
+    """Yield the figures of the hardest point at which an oracle is known, of all algorithms that
+    were run there."""
+    known = [case for case in cases if not math.isnan(case.theory.asymptotic)]
+    if not known:
+        return
+    places = [abscissa(case, against) for case in known]
+    end = min(places) if against in ("delta", "gap") else max(places)
+    there = [case for case, place in zip(known, places, strict=True) if place == end]
+    where = f"{against} = {end:g}"
+    caption = f"At {where}: pulls of a replication over those of an oracle, with intervals of error rates."
+    yield Drawing("law", caption, partial(law, there))
+    told = [
+        case
+        for case in there
+        if case.keeps_rows
+        and keeps_history(case.experiment)
+        and case.experiment.problem.n_arms <= MOST_ARMS
+        and replications_again(case) >= LEAST_FOR_INTERVAL
+    ]
+    if told:
+        caption = f"At {where}: each arm's share of the pulls, beside the best shares."
+        number = min(map(replications_again, told))
+        yield Drawing("allocation", caption, partial(allocation, told, replications=number))
