@@ -25,6 +25,7 @@ from rai_sim.cli import parser
 from rai_sim.cli import plot as _plot
 from rai_sim.cli import report as _report
 from rai_sim.cli import run as _run
+from rai_sim.cli import scaling as _scaling
 from rai_sim.cli import study as _study
 from rai_sim.cli import trace as _trace
 from rai_sim.cli import warmup as _warmup
@@ -67,6 +68,7 @@ _VERBS = (
     _bounds.bounds,
     _certify.certify,
     _study.study,
+    _scaling.scaling,
     _trace.trace,
     _plot.plot,
     _report.report,

@@ -37,7 +37,13 @@ SKIP_ERROR = 1e-12
 #: Kinds of files that figures are written as.
 KINDS = ("png", "svg", "pdf")
 #: Arguments of the library whose option has another name.
-_OTHER_NAMES = {"n_jobs": "jobs", "task": "table_task", "arms": "law", "problems": "law"}
+_OTHER_NAMES = {
+    "n_jobs": "jobs",
+    "task": "table_task",
+    "arms": "law",
+    "problems": "law",
+    **dict.fromkeys(("deltas", "gaps", "numbers", "ks", "ms"), "points"),
+}
 Read = TypeVar("Read")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,7 @@ from rai_sim.support.files import write_atomically
 from rai_sim.support.parsing import seen
 
 if TYPE_CHECKING:
+    from rai_sim.plotting.choice import Drawing
     from rai_sim.study import StudyResults
 
 
@@ -45,9 +47,7 @@ def plot(
 
     Each goes into a file.
     """
-    kind = kind.strip().lower()
-    if kind not in KINDS:
-        raise BadInput(f"--format {seen(kind)} is no kind of figure; choose {', '.join(KINDS)}")
+    kind = check_kind(kind)
     folder = beside(study, ".figures") if output is None else output
     check_folder(folder, "--output")
     chosen = parse_select(select or [])
@@ -60,13 +60,27 @@ def plot(
             show(line)
 
 
+def check_kind(text: str) -> str:
+    """Return the kind of files that figures are written as, in lower case."""
+    kind = text.strip().lower()
+    if kind not in KINDS:
+        raise BadInput(f"--format {seen(kind)} is no kind of figure; choose {', '.join(KINDS)}")
+    return kind
+
+
 def write_figures(
     results: StudyResults, folder: Path, kind: str, everything: bool = False
 ) -> list[str]:
     """Draw a study's figures into a folder, made if there is none; return a line for each."""
-    from rai_sim.plotting.choice import choose, render
+    from rai_sim.plotting.choice import choose
 
-    drawings = choose(results, everything=everything)
+    return write_drawings(choose(results, everything=everything), folder, kind)
+
+
+def write_drawings(drawings: Sequence[Drawing], folder: Path, kind: str) -> list[str]:
+    """Draw figures into a folder, made if there is none; return a line for each."""
+    from rai_sim.plotting.choice import render
+
     folder.resolve().mkdir(exist_ok=True)  # a link to a folder that is not there yet stays one
     lines = []
     for drawing in drawings:

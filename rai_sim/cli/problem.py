@@ -140,7 +140,7 @@ def build_problem(options: Mapping[str, Any]) -> Problem:
                 f"{flag(name)} {options[name]} names an instance of the paper but {flag(own[0])} "
                 "describes another; give one of the two"
             )
-    arms = _build_arms(options)
+    arms = build_arms(options)
     for name, example in (("clusters", "3,5,2"), ("required", "1,0,0")):
         if options[name] is None:
             raise BadInput(
@@ -153,7 +153,14 @@ def build_problem(options: Mapping[str, Any]) -> Problem:
     return Problem(arms, clusters, required, strict=options["strict"])
 
 
-def _build_arms(options: Mapping[str, Any]) -> Arms:
+def build_arms(options: Mapping[str, Any]) -> Arms:
+    """Return the arms that the options of `takes_problem` describe.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As the laws; `BadInput` where it is the text that is at fault.
+    """
     law = check_law(_DEFAULT_LAW if options["law"] is None else options["law"])
     arguments = _arguments(LAWS[law])
     values: dict[str, Any] = {}

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -70,7 +71,7 @@ def study(
 
     What is there already is not run again.
     """
-    from rai_sim.study import Study, StudyFailed, StudyInterrupted
+    from rai_sim.study import Study
     from rai_sim.study.file import store_of
 
     check_definition(file)
@@ -87,7 +88,6 @@ def study(
         jobs=None if jobs == 1 else jobs,
     )
     rerun = f"{rerun} {shlex.quote(str(file))}"
-    code, said, failures = 0, "", {}
     with warnings_in_a_line(every=True), interrupts_in_a_line(rerun):
         if dry_run:
             there = wanted.results(folder) if folder.is_dir() and any(folder.iterdir()) else None
@@ -101,17 +101,7 @@ def study(
                 else str(found)
             )
             raise typer.Exit(1 if found.mismatches or not found.checked else 0)
-        try:
-            results = wanted.run(folder, n_jobs=jobs, progress=progress)
-        except StudyInterrupted as error:
-            if not error.opened:
-                raise
-            results, code = error.results, 130
-            done, total = results.progress()
-            said = f"INTERRUPTED with {done:,} of {total:,} replications in {folder}; to go on: {rerun}"
-        except StudyFailed as error:
-            results, code, said = error.results, 2, str(error)
-            failures = {task.label: str(flaw) for task, flaw in error.failures.items()}
+        results, code, said, failures = run_or_tell(wanted, folder, jobs, progress, rerun)
         unwritten: OSError | None = None
         if output is not None:  # before anything is shown: who reads that may leave early
             try:
@@ -130,6 +120,33 @@ def study(
     if said:
         print("rai-sim:", said, file=sys.stderr)
     raise typer.Exit(code)
+
+
+class Ran(NamedTuple):
+    """What a study has come to: its results, the exit code, what is said on the error stream, and
+    the tasks that failed with their errors."""
+
+    results: StudyResults
+    code: int = 0
+    said: str = ""
+    failures: Mapping[str, str] = {}
+
+
+def run_or_tell(wanted: Study, folder: Path, jobs: int, progress: bool | None, rerun: str) -> Ran:
+    """Run a study into a folder; of one that was interrupted or failed return what there is."""
+    from rai_sim.study import StudyFailed, StudyInterrupted
+
+    try:
+        return Ran(wanted.run(folder, n_jobs=jobs, progress=progress))
+    except StudyInterrupted as error:
+        if not error.opened:
+            raise
+        done, total = error.results.progress()
+        said = f"INTERRUPTED with {done:,} of {total:,} replications in {folder}; to go on: {rerun}"
+        return Ran(error.results, 130, said)
+    except StudyFailed as error:
+        failures = {task.label: str(flaw) for task, flaw in error.failures.items()}
+        return Ran(error.results, 2, str(error), failures)
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:

@@ -102,7 +102,17 @@ def test_whole_lines(capsys: Capture, words: str, line: str) -> None:
 def test_every_verb_knows_its_options() -> None:
     """As they are written; help, which the parser adds, is none of them."""
     verbs = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    assert list(verbs) == ["run", "bounds", "certify", "study", "trace", "plot", "report", "warmup"]
+    assert list(verbs) == [
+        "run",
+        "bounds",
+        "certify",
+        "study",
+        "scaling",
+        "trace",
+        "plot",
+        "report",
+        "warmup",
+    ]
     assert own_options(verbs["warmup"]) == ["--law"]
     assert {"--seed", "--jobs", "--no-strict", "--means", "--progress", "--no-progress"} <= set(
         own_options(verbs["run"])

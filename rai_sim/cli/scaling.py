@@ -1,0 +1,444 @@
+"""The verb `scaling`: run a ready-made study along an axis, and print how pulls grow and how far
+they are from the lower bound."""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rai_sim.algorithms.base import Algorithm
+from rai_sim.arms.base import LAWS, Arms
+from rai_sim.cli import options
+from rai_sim.cli.options import (
+    KINDS,
+    PROGRESS,
+    Jobs,
+    Json,
+    again,
+    check_folder,
+    check_law,
+    flag,
+    parse_algorithm,
+    read_option,
+)
+from rai_sim.cli.parser import among
+from rai_sim.cli.plot import check_kind, write_drawings
+from rai_sim.cli.problem import build_arms, build_problem, law_options, takes_problem
+from rai_sim.cli.study import run_or_tell
+from rai_sim.cli.tables import fitted_table, json_text
+from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
+from rai_sim.problem import Problem, best_arm
+from rai_sim.support.columns import Column
+from rai_sim.support.errors import BadInput
+from rai_sim.support.parsing import near, parse_array, parse_integers, seen
+from rai_sim.support.wording import json_safe, listed, number, percent
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rai_sim.plotting.choice import Drawing
+    from rai_sim.study import Study, StudyResults
+
+
+class Kind(StrEnum):
+    """What may be varied."""
+
+    DELTA = "delta"
+    GAP = "gap"
+    N = "n"
+    K = "k"
+    M = "m"
+
+
+#: The same in words.
+_WORDS = {
+    Kind.DELTA: "error probability to 0, down to 1e-100",
+    Kind.GAP: "bottleneck gap to 0",
+    Kind.N: "number of arms, at delta 0.1",
+    Kind.K: "K of the top K",
+    Kind.M: "M of the top K",
+}
+#: Families of means that take a number of arms alone.
+_FAMILIES = ("one_apart", "evenly_spaced", "linear_gaps")
+#: Fewer replications have no interval that a fit could use.
+_LEAST_REPLICATIONS = 10
+_ALGORITHMS = "repeatable, as in `run`; default vanilla, butterscotch, lucb"
+_KIND = typer.Argument(
+    help="what is varied: " + "; ".join(f"{name}, {what}" for name, what in _WORDS.items()),
+    metavar="KIND",
+    case_sensitive=False,
+    show_default=False,
+)
+
+
+@takes_problem
+def scaling(
+    problem_options: dict[str, Any],
+    kind: Annotated[Kind, _KIND],
+    points: Annotated[
+        str | None,
+        typer.Option(
+            help="where on the axis: 0.1,1e-10,1e-100 or @FILE; default: some ten values",
+            metavar="NUMBERS",
+            show_default=False,
+        ),
+    ] = None,
+    family: Annotated[
+        str | None,
+        options.names(
+            f"of n: means, {', '.join(_FAMILIES)}; default one_apart", _FAMILIES, show_default=False
+        ),
+    ] = None,
+    k: Annotated[
+        int | None, options.whole("of m: how many arms are the top ones; default 10")
+    ] = None,
+    algorithm: Annotated[
+        list[str] | None, options.names(_ALGORITHMS, options.VARIANTS, show_default=False)
+    ] = None,
+    delta: Annotated[
+        float | None, options.real("error probability; default 0.01, of n 0.1")
+    ] = None,
+    replications: Annotated[
+        int | None, options.whole("of each point and algorithm; default 1000, of n 100")
+    ] = None,
+    precision: Annotated[
+        float | None, options.real("instead: relative half-width of each mean's 95 % interval")
+    ] = None,
+    seed: Annotated[int, options.whole("seed of all streams")] = 0,
+    max_pulls: Annotated[
+        int | None, options.whole("give a replication up at so many pulls; default: never")
+    ] = None,
+    jobs: Jobs = 1,
+    store: Annotated[
+        Path | None,
+        options.path(
+            "where results are kept; default scaling-KIND.study; what is there is not run again",
+            metavar="FOLDER",
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None, options.path("for the figures", "--plot", "-o", metavar="FOLDER")
+    ] = None,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format", help="png, svg or pdf", metavar="NAME", autocompletion=among(KINDS)
+        ),
+    ] = "png",
+    progress: Annotated[bool | None, PROGRESS] = None,
+    json: Json = False,
+) -> None:
+    """Run a study along an axis; print exponents and the lower bound.
+
+    The study is resumed where its folder has some of it. `rai-sim plot` and `report` take the
+    folder, too.
+    """
+    axis, form = str(kind.value), check_kind(form)
+    chosen = [parse_algorithm(text) for text in algorithm] if algorithm else None
+    numbers: dict[str, Any] = {"seed": seed, "max_pulls": max_pulls}
+    numbers |= {"precision": precision} if replications is None else {"replications": replications}
+    _check_numbers(replications, precision)
+    _check_options(axis, problem_options, {"family": family, "k": k, "delta": delta})
+    study = _study(axis, problem_options, points, family, k, delta, chosen, numbers)
+    folder = Path(f"scaling-{axis}.study") if store is None else store
+    check_folder(folder, "--store")
+    if plot is not None:
+        check_folder(plot, "--plot")
+        if folder.resolve() in (plot.resolve(), *plot.resolve().parents):
+            raise BadInput(f"--plot {plot} is part of the study; give another folder")
+        import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is run
+    rerun = again(
+        "scaling",
+        **problem_options,
+        points=points,
+        family=family,
+        k=k,
+        algorithm=algorithm,
+        delta=delta,
+        replications=replications,
+        precision=precision,
+        seed=seed or None,
+        max_pulls=max_pulls,
+        store=store,
+    )
+    rerun = f"{rerun} {shlex.quote(axis)}"
+    with warnings_in_a_line(every=True), interrupts_in_a_line(rerun):
+        results, code, said, failures = run_or_tell(study, folder, jobs, progress, rerun)
+        if json:
+            document = scaling_document(
+                results, axis, rerun=rerun, interrupted=code == 130, failures=failures
+            )
+            show(json_text(document))
+        elif code != 130:
+            show(scaling_text(results, axis))
+        if plot is not None and code != 130:
+            for line in write_drawings(_drawings(results, axis), plot, form):
+                print(line, file=sys.stderr if json else sys.stdout)
+    if said:
+        print("rai-sim:", said, file=sys.stderr)
+    raise typer.Exit(code)
+
+
+# What is run
+# --------------------------------------------------------------------------------------------------
+
+
+def _check_numbers(replications: int | None, precision: float | None) -> None:
+    if replications is not None and precision is not None:
+        raise BadInput(
+            f"--precision {precision} and --replications {replications} are both given; give one "
+            "of the two"
+        )
+    if replications is not None and replications < _LEAST_REPLICATIONS:
+        raise BadInput(
+            f"--replications {replications} leaves nothing to fit; give at least "
+            f"{_LEAST_REPLICATIONS}"
+        )
+
+
+def _check_options(axis: str, problem_options: Mapping[str, Any], more: Mapping[str, Any]) -> None:
+    """Refuse options that have no meaning along an axis."""
+    arms = set(law_options()) | {"law"}
+    known = {
+        "delta": {*problem_options},
+        "gap": {*problem_options, "delta"},
+        "n": {"law", "sd", "family", "delta"},
+        "k": {*arms, "delta"},
+        "m": {*arms, "k", "delta"},
+    }[axis]
+    for name, value in (*problem_options.items(), *more.items()):
+        given = not value if name == "strict" else value is not None
+        if given and name not in known:
+            option = "--no-strict" if name == "strict" else f"{flag(name)} {value}"
+            raise BadInput(
+                f"{option} has no meaning for `scaling {axis}`; leave it out, or take"
+                f" {listed(sorted(flag(one) for one in known - {'strict'}), 20)}"
+            )
+
+
+def _study(
+    axis: str,
+    problem_options: Mapping[str, Any],
+    points: str | None,
+    family: str | None,
+    k: int | None,
+    delta: float | None,
+    algorithms: Sequence[Algorithm] | None,
+    numbers: Mapping[str, Any],
+) -> Study:
+    """Return the study that the options ask for."""
+    from rai_sim import scaling as studies
+
+    wanted: dict[str, Any] = {"algorithms": algorithms, **numbers}
+    wanted |= {} if delta is None else {"delta": delta}
+    places = None if points is None else _places(axis, points)
+    if axis in ("delta", "gap"):
+        given = any(
+            value is not None for name, value in problem_options.items() if name != "strict"
+        )
+        problem = build_problem(problem_options) if given else None
+        wanted |= {} if places is None else {f"{axis}s": places}
+        build = studies.over_delta if axis == "delta" else studies.over_gap
+        return build(problem, **wanted)
+    if axis == "n":
+        wanted |= {} if places is None else {"numbers": places}
+        if family is not None or problem_options["law"] is not None:
+            wanted["instance"] = _instance_of(family, problem_options)
+        return studies.over_n(**wanted)
+    arms = _arms(problem_options)
+    wanted |= {} if places is None else {f"{axis}s": places}
+    if axis == "k":
+        return studies.over_k(arms, **wanted)
+    wanted |= {} if k is None else {"k": k}
+    return studies.over_m(arms, **wanted)
+
+
+def _places(axis: str, text: str) -> list[Any]:
+    """Return the values along the axis, at least two."""
+    found: list[Any]
+    if axis in ("delta", "gap"):
+        found = read_option("points", parse_array, text).ravel().tolist()
+    else:
+        found = list(read_option("points", parse_integers, text))
+    if len(found) < 2:
+        raise BadInput(f"--points {seen(text)} is one; a slope needs at least two")
+    return found
+
+
+def _arms(problem_options: Mapping[str, Any]) -> Arms | None:
+    given = any(problem_options.get(name) is not None for name in (*law_options(), "law"))
+    return build_arms(problem_options) if given else None
+
+
+def _laws_of_means() -> list[str]:
+    """Return the laws whose arms are made from means, and from nothing else that is needed."""
+    needed = {
+        law: [
+            name
+            for name, parameter in inspect.signature(cls.__init__).parameters.items()
+            if name != "self" and parameter.default is inspect.Parameter.empty
+        ]
+        for law, cls in LAWS.items()
+    }
+    return [law for law, names in needed.items() if names == ["means"]]
+
+
+def _instance_of(
+    family: str | None, problem_options: Mapping[str, Any]
+) -> Callable[[int], Problem]:
+    """Return what makes the instance of a number of arms: the best arm of a family of means."""
+    from rai_sim import instances
+
+    name = "one_apart" if family is None else family.strip().lower()
+    if name not in _FAMILIES:
+        raise BadInput(
+            f"--family {seen(family or '')} is no family of means"
+            f"{near(name, _FAMILIES)} choose {', '.join(_FAMILIES)}"
+        )
+
+    law = check_law(problem_options["law"] or "bernoulli")
+    if law not in (laws := _laws_of_means()):
+        raise BadInput(
+            f"--law {law} is not given by means alone; for `scaling n` choose {' or '.join(laws)}"
+        )
+
+    def instance(n: int) -> Problem:
+        means: Any = getattr(instances, name)(n)
+        text = ",".join(map(repr, means.tolist()))
+        return best_arm(build_arms({**problem_options, "means": text}))
+
+    return instance
+
+
+# What is printed
+# --------------------------------------------------------------------------------------------------
+
+
+def _exponent(value: float | None) -> str:
+    return "n/a" if value is None else f"{value:.3f}"
+
+
+def _ratio(value: float | None) -> str:
+    return "n/a" if value is None else f"{value:.4g}"
+
+
+def _ends(low: str, high: str, form: Callable[[Any], str]) -> Callable[[Any], str]:
+    def text(row: Any) -> str:
+        return "n/a" if row[low] is None else f"{form(row[low])} to {form(row[high])}"
+
+    return text
+
+
+_FITS = (
+    Column(key="algorithm", title="algorithm"),
+    Column(key="variable", title="pulls ~"),
+    Column(key="exponent", title="to the power", form=_exponent),
+    Column(
+        key="exponent_interval",
+        title="95 % interval",
+        get=_ends("exponent_low_95", "exponent_high_95", _exponent),
+    ),
+    Column(key="lack_of_fit", title="lack of fit", form=percent),
+    Column(key="at_the_end", title="at the end", form=_exponent),
+    Column(
+        key="end_interval", title="95 % interval", get=_ends("end_low_95", "end_high_95", _exponent)
+    ),
+    Column(key="points", title="points", form=str),
+)
+_EFFICIENCY = (
+    Column(key="algorithm", title="algorithm"),
+    Column(key="at", title="at", form="{:g}".format),
+    Column(key="pulls_mean", title="mean pulls", form=number),
+    Column(key="over_bound", title="over bound", form=_ratio),
+    Column(
+        key="over_interval",
+        title="95 % interval",
+        get=_ends("over_bound_low_95", "over_bound_high_95", _ratio),
+    ),
+    Column(key="lower_bound_pulls", title="lower bound", form=number),
+    Column(key="practical_pulls_gk16_unproven", title="GK16", form=number),
+    Column(key="practical_pulls_pairs", title="pairs", form=number),
+    Column(key="practical_pulls_paper", title="paper", form=number),
+    Column(key="theorem_1_pulls", title="Theorem 1", form=number),
+    Column(key="over_complexity", title="over sum of gap^-2", form=_ratio),
+)
+_LEAST = (
+    "theorem_1_pulls",
+    "practical_pulls_gk16_unproven",
+    "over_complexity",
+    "practical_pulls_paper",
+    "practical_pulls_pairs",
+    "over_interval",
+)
+_LEGEND = (
+    "lack of fit: by what share means are off the power law, beyond their errors; at the end: the "
+    "power between the last two points",
+    "lower bound: tight, at this delta; GK16 (unproven), pairs, paper: what an oracle pays under "
+    "that stopping threshold; Theorem 1: asymptotic",
+)
+
+
+def scaling_text(results: StudyResults, axis: str) -> str:
+    """Return the tables of exponents and of efficiency, with what a reader must know below them."""
+    from rai_sim.scaling import efficiency
+    from rai_sim.study import tables
+
+    frame, remedy = efficiency(results, axis), "a pipe or --json has all"
+    names = list(dict.fromkeys(frame["instance"]))
+    fits = fitted_table(_FITS, _fits(results, axis).iter_rows(named=True), 2, (), remedy)
+    rows = fitted_table(_EFFICIENCY, frame.iter_rows(named=True), 1, _LEAST, remedy)
+    said = [
+        f"WARNING: {sentence}"
+        for sentence in tables.warnings_of(results, tables.distinct(results.summary()))
+    ]
+    return "\n".join([*names, "", *fits, "", *rows, "", *_LEGEND, *said, tables.how_far(results)])
+
+
+def _fits(results: StudyResults, axis: str) -> pl.DataFrame:
+    """Return the exponents, with that of the last two points."""
+    import polars as pl
+
+    from rai_sim.scaling import fit, local_exponents
+
+    line = ["instance", "algorithm"]
+    last = (
+        local_exponents(results, axis)
+        .group_by(line, maintain_order=True)
+        .last()
+        .select(
+            *line,
+            pl.col("exponent").alias("at_the_end"),
+            pl.col("exponent_low_95").alias("end_low_95"),
+            pl.col("exponent_high_95").alias("end_high_95"),
+        )
+    )
+    return fit(results, axis).join(last, on=line, how="left", maintain_order="left")
+
+
+def scaling_document(results: StudyResults, axis: str, **more: Any) -> dict[str, Any]:
+    """Return what `scaling --json` prints; without fits where nothing can be fitted yet."""
+    from rai_sim.scaling import efficiency, fit, local_exponents
+
+    done, wanted = results.progress()
+    head = {"folder": str(results.folder), "against": axis, "replications": done, "wanted": wanted}
+    try:
+        exponents = {
+            "fits": json_safe(fit(results, axis).to_dicts()),
+            "local_exponents": json_safe(local_exponents(results, axis).to_dicts()),
+        }
+    except ValueError:  # interrupted before two points were there
+        exponents = {"fits": [], "local_exponents": []}
+    return head | more | exponents | {"efficiency": json_safe(efficiency(results, axis).to_dicts())}
+
+
+def _drawings(results: StudyResults, axis: str) -> list[Drawing]:
+    from rai_sim.plotting.scaling import choose_along
+
+    return choose_along(results, axis)
