@@ -65,3 +65,20 @@ def test_the_example_of_certification(capsys: pytest.CaptureFixture[str]) -> Non
     found = rai.certify(rai.LUCB(as_printed=True), delta=0.1, seed=0)
     (row,) = found.violations
     assert f"'{row.instance}', {row.low:.2f}" in example
+
+
+def test_the_example_of_scaling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer replications, else as printed; its picture is one that tests compare."""
+    monkeypatch.chdir(tmp_path)
+    (example,) = (block for block in blocks("python") if "scaling.study" in block)
+    pyplot.switch_backend("agg")
+    names: dict[str, object] = {"rai": rai}
+    exec(example.replace("1000", "30").replace("replications=100", "replications=30"), names)
+    assert isinstance(names["results"], rai.StudyResults)
+    assert names["results"].progress() == (360, 360)
+    assert len(pyplot.get_fignums()) == 4
+    pyplot.close("all")
+    (picture,) = re.findall(r"!\[[^]]*\]\((.*?)\)", README.read_text(encoding="utf-8"))
+    assert (README.parent / picture).is_file()
+    test = README.parent / "tests/plotting/test_efficiency.py"
+    assert f"def {Path(picture).stem}(" in test.read_text(encoding="utf-8")
