@@ -53,7 +53,7 @@ class Line(NamedTuple):
 
 @takes_problem
 def bounds(problem_options: dict[str, Any], delta: Delta = 0.01, json: Json = False) -> None:
-    """Print a problem's gaps and the bounds on pulls, with the conditions they hold under."""
+    """Print a problem's gaps, and bounds on pulls with their conditions."""
     problem, delta = build_problem(problem_options), check_delta(delta)
     if json:
         show(json_text(bounds_document(problem, delta)))
