@@ -287,7 +287,13 @@ def test_reference_results(algorithm: Algorithm, law: str) -> None:
     assert reference_hash(algorithm, law) == REFERENCE[algorithm.label, law]
 
 
-@pytest.mark.parametrize("law", REFERENCE_MANY)
+@pytest.mark.parametrize(
+    "law",
+    [
+        pytest.param(law, marks=[pytest.mark.slow] if law == "Categorical" else [])
+        for law in REFERENCE_MANY
+    ],
+)
 def test_reference_results_of_many_arms(law: str) -> None:
     """As above."""
     assert reference_hash_of_many(law) == REFERENCE_MANY[law]

@@ -253,7 +253,7 @@ EVEN = np.linspace(0.9, 0.1, 300)
 
 
 @pytest.mark.usefixtures("rostered")
-@pytest.mark.parametrize("law", ["Gaussian", "Categorical"])
+@pytest.mark.parametrize("law", ["Gaussian", pytest.param("Categorical", marks=pytest.mark.slow)])
 def test_the_law_does_not_hang_on_rosters(law: str) -> None:
     """300 arms, 400 replications with and without: pulls, rounds and outputs are alike, false alarm
     3e-6 a law; negative control: delta 0.02 in the place of 0.01 is seen. Wrong sums show here;
