@@ -8,19 +8,19 @@ import math
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.bounds.game import Board, Solution, solve
-from rai_sim.engine.best_response import BERNOULLI, GAUSSIAN
 from rai_sim.problem import Problem
 from rai_sim.support.checks import short
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 
+if TYPE_CHECKING:  # kernels of its own, which most programs never ask for
+    from rai_sim.bounds.game import Board, Solution
+
 Family = Literal["gaussian", "bernoulli"]
-_FAMILIES = {"gaussian": GAUSSIAN, "bernoulli": BERNOULLI}
 #: A game takes some 50 N^2 bytes.
 MOST_ARMS = 4_000
 #: Where several clusters ask, so many answers are looked at one by one.
@@ -226,7 +226,7 @@ def check_problem(problem: Problem) -> Problem:
 
 
 def _check_family(problem: Problem, family: Family) -> None:
-    if family not in _FAMILIES:
+    if family not in get_args(Family):
         raise ArgumentValueError(
             "family", f"family is {short.repr(family)}; choose 'gaussian' or 'bernoulli'"
         )
@@ -246,8 +246,10 @@ def _find(problem: Problem, family: Family) -> TightBound:
         even = np.full(problem.n_arms, 1.0 / problem.n_arms)
         answer = _by_cluster(problem, _windows_of(problem)[0])
         return TightBound(0.0, 0.0, _frozen(even), answer, None, family)
+    from rai_sim.bounds.game import FAMILIES, Board
+
     means, unit = _board_means(problem, family)
-    search = _Search(Board(_FAMILIES[family], means, _others(problem)))
+    search = _Search(Board(FAMILIES[family], means, _others(problem)))
     asking = [i for i, r in enumerate(problem.required) if r]
     if len(asking) == 1:
         high = search.all_of(_windows_of(problem))
@@ -293,6 +295,8 @@ class _Search:
         bound = min((one.bound_for(named) for one in self._tried), default=math.inf)
         if bound < least:
             return bound
+        from rai_sim.bounds.game import solve
+
         found = solve(self.board, named, least)
         self._tried = [*self._tried[1 - _TRIED :], found]
         if self._best is None or found.low > least:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.arms.bernoulli import Bernoulli
+from rai_sim.arms.gaussian import Gaussian
 from rai_sim.bounds.asymptotic import Family, TightBound, check_problem, degenne_koolen
 from rai_sim.problem import Problem, check_delta
 from rai_sim.support.checks import short
@@ -43,6 +45,9 @@ class FiniteBound:
         or "nothing" for 0.
     tight : TightBound
         The pulls that a nat takes.
+    own : bool
+        Whether the problem's arms are of the family that the bound is about. Of others it says what
+        arms of the family with these means take; those of less variance may take less.
     """
 
     pulls: float
@@ -50,6 +55,7 @@ class FiniteBound:
     answers: float
     reason: str
     tight: TightBound
+    own: bool
 
     @property
     def conditions(self) -> str:
@@ -58,7 +64,8 @@ class FiniteBound:
         laws = "Gaussian arms of sd 1/2" if self.tight.family == "gaussian" else "Bernoulli arms"
         count = "one right answer" if self.answers == 1 else f"{self.answers:,.6g} right answers"
         known = "" if self.tight.complete else f", known to {100.0 * self.tight.gap:.3g} %"
-        return f"at this delta, {laws}, {count}{known}"
+        which = "" if self.own else "as for "
+        return f"at this delta, {which}{laws}, {count}{known}"
 
 
 def at_delta(problem: Problem, delta: float, family: Family | None = None) -> FiniteBound:
@@ -137,12 +144,20 @@ def at_delta(problem: Problem, delta: float, family: Family | None = None) -> Fi
     pulls = 0.0 if most == 0.0 or tight.value == 0.0 else most * tight.value
     answers = math.exp(log_answers) if log_answers < 709.0 else math.inf
     answers = float(round(answers)) if answers < 2.0**53 else answers
-    return FiniteBound(pulls, most, answers, reason, tight)
+    return FiniteBound(pulls, most, answers, reason, tight, _is_of(problem, tight.family))
 
 
 def natural_family(problem: Problem) -> Family:
     """Return the family of a problem's own laws; of those of a law of the user's own, Gaussian."""
     return "bernoulli" if type(check_problem(problem).arms) is Bernoulli else "gaussian"
+
+
+def _is_of(problem: Problem, family: Family) -> bool:
+    """Whether a problem's arms are of a family of laws."""
+    arms = problem.arms
+    if family == "bernoulli":
+        return type(arms) is Bernoulli
+    return type(arms) is Gaussian and arms.sd == 0.5
 
 
 def _choices(problem: Problem) -> int:
@@ -282,7 +297,7 @@ def _least(stops: Callable[[float], bool]) -> float:
     return high
 
 
-class _Rule:
+class _Rule(ABC):
     """Stops when every named arm of cluster i beats N - C_i arms and is beaten by C_{i-1}."""
 
     def __init__(self, problem: Problem, tight: TightBound) -> None:
@@ -298,9 +313,9 @@ class _Rule:
         its share is a millionth takes one pull and not a million."""
         return np.maximum(t * self.weights, 1.0)
 
+    @abstractmethod
     def beats(self, a: NDArray[np.int64], b: NDArray[np.int64], t: float) -> NDArray[np.bool_]:
         """Whether arms beat others with their shares of t."""
-        raise NotImplementedError
 
     def stops(self, t: float) -> bool:
         """Whether t pulls are enough."""

@@ -28,9 +28,12 @@ from numpy.typing import NDArray
 
 from rai_sim.bounds.interior import Measured, least_weight
 from rai_sim.engine import best_response
-from rai_sim.engine.best_response import Moves
+from rai_sim.engine.best_response import BERNOULLI, GAUSSIAN, Moves
 
 Floats = NDArray[np.float64]
+
+#: Families of laws, as kernels number them.
+FAMILIES = {"gaussian": GAUSSIAN, "bernoulli": BERNOULLI}
 
 #: Relative gap between the two certificates at which a game counts as solved.
 PRECISION = 1e-9

@@ -35,6 +35,16 @@ def shown(problem: Problem, delta: float) -> FiniteBound | None:
     delta : float
         Probability of error, in (0, 1).
 
+    Returns
+    -------
+    FiniteBound or None
+        Its `.pulls` are the bound.
+
+    Raises
+    ------
+    ValueError
+        If `delta` is not in (0, 1).
+
     Examples
     --------
     >>> import numpy as np

@@ -101,7 +101,14 @@ class PullsBound(Claim):
         finished."""
         _, pulls = upper_bound(problem, algorithm, delta)
         assert pulls is not None  # or there would be no such claim
-        return _whole(allowed_pulls(pulls, problem))
+        most = allowed_pulls(pulls, problem)
+        if not most <= MOST_PULLS:  # to be given up before the bound would be no violation
+            raise ArgumentValueError(
+                "problems",
+                f"problems holds {problem!r}, where the bound is {most:.3g} pulls, more than the "
+                f"{MOST_PULLS:,} that are simulated; take a wider gap",
+            )
+        return _whole(most)
 
     def counts(self, result: Result) -> tuple[int, int]:
         """Count replications that did not end within the bound; of none it is unknown."""

@@ -208,19 +208,19 @@ def driver(function: F) -> F:
     return cast(F, dispatcher)
 
 
-_EXPOSED: dict[Any, Any] = {}
+@cache
+def _way_in(helper: Any) -> Any:
+    given = helper.py_func
+    copy = FunctionType(
+        given.__code__, given.__globals__, argdefs=given.__defaults__, closure=given.__closure__
+    )
+    return driver(update_wrapper(copy, given))
 
 
 def exposed(function: F) -> F:
     """Return a helper as Python can call it, compiled once more and kept like a driver: for tests,
     and for a look by hand."""
-    if function not in _EXPOSED:
-        given = cast(Any, function).py_func
-        copy = FunctionType(
-            given.__code__, given.__globals__, argdefs=given.__defaults__, closure=given.__closure__
-        )
-        _EXPOSED[function] = driver(update_wrapper(copy, given))
-    return cast(F, _EXPOSED[function])
+    return cast(F, _way_in(function))
 
 
 def implements(operation: Callable[..., Any], law: type) -> Callable[[F], F]:

@@ -37,6 +37,8 @@ _ARMS, KS, MS = 20, (1, 2, 3, 4, 5, 6, 8, 10), (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
 #: Beyond so many arms an algorithm is left out: LUCB looks at all arms time and again, and takes
 #: some 0.2 s a replication at 1,000 and 0.8 s at 3,000.
 LIMITS: Mapping[str, int] = {"lucb": 1000}
+#: How far a gap may be from what its point is called, relatively: means are doubles.
+_GAP_ERROR = 1e-4
 #: What is run if nothing else is said.
 ALGORITHMS_OF_THE_PAPER = ("vanilla", "butterscotch", "lucb")
 #: Replications if neither their number nor a precision is given; fewer where one takes long.
@@ -142,7 +144,8 @@ def over_gap(
     Raises
     ------
     TypeError, ValueError
-        As `Study.grid`; if the arms are of another law, or a gap needs means that the law has not.
+        As `Study.grid`; if the arms are of another law, or a gap needs means that the law or that
+        doubles have not.
 
     Examples
     --------
@@ -445,9 +448,16 @@ def _at_gap(problem: Problem, gap: float) -> Problem:
     means = rounded if gap > 1e-9 else means
     try:
         changed: Arms = replace(arms, means=means)  # type: ignore[type-var]
-        return replace(problem, arms=changed)
+        found = replace(problem, arms=changed)
     except ValueError as error:
         raise ArgumentValueError("gaps", f"gaps holds {gap}, for which {error}") from None
+    if abs(found.bottleneck_gap - gap) > _GAP_ERROR * gap:
+        raise ArgumentValueError(
+            "gaps",
+            f"gaps holds {gap}, which means near {middle:g} cannot have: the nearest that doubles "
+            f"give is {found.bottleneck_gap:g}; take a wider gap, or Gaussian arms about 0",
+        )
+    return found
 
 
 def _words(problem: Problem) -> str:

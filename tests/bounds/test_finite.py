@@ -140,7 +140,19 @@ def test_the_family_is_that_of_the_arms() -> None:
     means = [0.9, 0.5, 0.1]
     assert at_delta(rai.best_arm(rai.Bernoulli(means)), 0.1).tight.family == "bernoulli"
     assert at_delta(rai.best_arm(rai.Gaussian(means)), 0.1).tight.family == "gaussian"
-    assert "Gaussian arms of sd 1/2" in at_delta(rai.best_arm(rai.Gaussian(means)), 0.1).conditions
+    own = at_delta(rai.best_arm(rai.Gaussian(means)), 0.1)
+    assert own.own
+    assert own.conditions == "at this delta, Gaussian arms of sd 1/2, one right answer"
+
+
+def test_other_laws_are_said_to_be_others() -> None:
+    """Of narrower Gaussian arms, levels, or by another family: a bound as for those of the family."""
+    levels = rai.Categorical([0.0, 1.0], [[0.1, 0.9], [0.5, 0.5]])
+    for arms in (rai.Gaussian([0.9, 0.5], sd=0.05), levels):
+        bound = at_delta(rai.best_arm(arms), 0.1)
+        assert not bound.own
+        assert bound.conditions.startswith("at this delta, as for Gaussian arms of sd 1/2, ")
+    assert not at_delta(rai.table_problem(), 0.1, "gaussian").own
 
 
 def test_the_unproven_line_solves_its_equation() -> None:

@@ -57,5 +57,8 @@ def test_claims_that_cannot_be() -> None:
         claim_called("pulls", rai.LUCB(), None)
     with pytest.raises(ValueError, match="max_pulls is 10 but the claim is about pulls"):
         claim_called("pulls", rai.Vanilla(), 10)
+    near = rai.best_arm(rai.Bernoulli([0.5 + 1e-9, 0.5]))  # to stop at 2^62 pulls is no violation
+    with pytest.raises(ValueError, match=r"the bound is \d\.\d+e\+\d+ pulls, more than"):
+        rai.certify(rai.Vanilla(), 0.1, problems={"near": near}, claim="pulls")
     with pytest.raises(ValueError, match="max_pulls is 0"):
         claim_called("error", rai.Vanilla(), 0)

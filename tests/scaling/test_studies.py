@@ -143,6 +143,7 @@ ONE = rai.coarse_ranking(rai.Bernoulli([0.5, 0.25]), (2,))
         ("over_gap", {"gaps": [0.1, -0.1]}, "gaps holds -0.1; every gap must be positive"),
         ("over_gap", {"gaps": ["0.1"]}, "gaps must be a number; got '0.1'"),
         ("over_gap", {"gaps": [1.5]}, r"gaps holds 1.5, for which means\[0\] is 1.25"),
+        ("over_gap", {"gaps": [1e-15]}, "gaps holds 1e-15, which means near 0.5 cannot have"),
         ("over_gap", {"problem": ONE}, "problem has a single cluster, whose gap is infinite"),
         ("over_gap", {"problem": categorical()}, "problem has Categorical arms, whose means can"),
         ("over_gap", {"delta": 2.0}, "delta is 2.0"),

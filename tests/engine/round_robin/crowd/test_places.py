@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from many_arms import leave, partition
 
-from rai_sim.engine.jit import exposed, kernel
-from rai_sim.engine.partition import Partition
-from rai_sim.engine.ranking import Standings, new_standings
-from rai_sim.engine.round_robin import many
+from rai_sim.engine.jit import exposed
+from rai_sim.engine.ranking import new_standings
 from rai_sim.engine.round_robin.crowd import places
 from rai_sim.engine.round_robin.crowd.places import (
     ENTERED_FROM,
@@ -19,32 +18,11 @@ from rai_sim.engine.round_robin.crowd.places import (
     MANY,
     MOST_CLUSTERS,
     STALE,
-    Crowd,
     allocate_crowd,
     may_be_many,
 )
 
 enter = exposed(places.enter)
-
-
-@exposed
-@kernel
-def leave(crowd: Crowd, standings: Standings, n: int) -> None:
-    """Leave, from Python."""
-    many.leave(crowd, standings, n)
-
-
-def partition(settled: np.ndarray) -> Partition:
-    """Return a partition that only knows who is settled."""
-    none = np.zeros(0, np.int64)
-    return Partition(
-        open_sizes=none,
-        found=none,
-        required=none,
-        offset=none,
-        outputs=none.astype(np.int32),
-        settled=np.array([settled, np.zeros_like(settled)]),
-    )
 
 
 @pytest.mark.parametrize(

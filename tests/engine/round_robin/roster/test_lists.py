@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from many_arms import leave, partition
 
-from rai_sim.engine.jit import exposed, kernel
-from rai_sim.engine.partition import Partition
-from rai_sim.engine.ranking import Standings, new_standings
-from rai_sim.engine.round_robin import many
+from rai_sim.engine.jit import exposed
+from rai_sim.engine.ranking import new_standings
 from rai_sim.engine.round_robin.crowd.places import MANY
 from rai_sim.engine.round_robin.roster import lists
 from rai_sim.engine.round_robin.roster.lists import (
@@ -22,32 +21,11 @@ from rai_sim.engine.round_robin.roster.lists import (
     NOBODY,
     ON,
     ON_DUTY,
-    Roster,
     allocate_roster,
 )
 
 enter, rest, take_list = exposed(lists.enter), exposed(lists.rest), exposed(lists.take_list)
 nobody_rests = exposed(lists.nobody_rests)
-
-
-@exposed
-@kernel
-def leave(roster: Roster, standings: Standings, n: int) -> None:
-    """Leave, from Python."""
-    many.leave(roster, standings, n)
-
-
-def partition(settled: np.ndarray) -> Partition:
-    """Return a partition that only knows who is settled."""
-    none = np.zeros(0, np.int64)
-    return Partition(
-        open_sizes=none,
-        found=none,
-        required=none,
-        offset=none,
-        outputs=none.astype(np.int32),
-        settled=np.array([settled, np.zeros_like(settled)]),
-    )
 
 
 def test_a_roster_is_outside_at_first() -> None:
