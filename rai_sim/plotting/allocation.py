@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from rai_sim import bounds
 from rai_sim.bounds.finite import natural_family
-from rai_sim.plotting.inputs import LEAST_FOR_INTERVAL, NO_INTERVAL, Results, few_cases
+from rai_sim.plotting.inputs import (
+    LEAST_FOR_INTERVAL,
+    NO_INTERVAL,
+    Results,
+    few_cases_of_one_problem,
+    rows_of,
+)
 from rai_sim.plotting.style import Look, axes_or_new, finish
 from rai_sim.plotting.ticks import set_ticks
 from rai_sim.simulation.statistics import student_quantile
@@ -68,14 +74,7 @@ def allocation(results: Results, ax: Axes | None = None, *, replications: int = 
     'share of pulls'
     """
     number = check_count("replications", replications, 1)
-    chosen = few_cases(results, _CURVES)
-    problem = chosen[0][0].experiment.problem
-    if any(case.experiment.problem.identity() != problem.identity() for case, _, _ in chosen):
-        raise ArgumentValueError(
-            "results",
-            "results is of several problems, whose arms differ; choose experiments on one "
-            "problem, of a study with select(instance=...)",
-        )
+    chosen, problem = few_cases_of_one_problem(results, _CURVES)
     if problem.n_arms > MOST_ARMS or math.isnan(chosen[0][0].theory.asymptotic):
         raise ArgumentValueError(
             "results",
@@ -83,13 +82,7 @@ def allocation(results: Results, ax: Axes | None = None, *, replications: int = 
             f"which cannot be told apart; they are known of up to {MOST_ARMS} (of several right "
             "answers 20) 1/2-sub-Gaussian arms in two clusters or more",
         )
-    rows = [case.rows() for case, _, _ in chosen]
-    if any(result is None for result in rows):
-        raise ArgumentValueError(
-            "results",
-            "results keeps aggregates only, and not which replications finished; run the study "
-            "with keep='replications'",
-        )
+    rows = rows_of([case for case, _, _ in chosen])
     order = np.argsort(-problem.arms.means, kind="stable")
     places = np.arange(1.0, problem.n_arms + 1.0)
     borders = np.cumsum(problem.clusters)[:-1] + 0.5
@@ -99,7 +92,6 @@ def allocation(results: Results, ax: Axes | None = None, *, replications: int = 
         axes.bar(places, best, _BAR, color="0.85", zorder=0.8, label="best shares (lower bound)")
         numbers = []
         for place, ((_, label, look), result) in enumerate(zip(chosen, rows, strict=True)):
-            assert result is not None
             pulls = arm_pulls(result, number)[:, order].astype(np.float64)
             aside = _MARKS * ((place + 0.5) / len(chosen) - 0.5)
             words = f"{label} ({count(len(pulls), 'replication')})"

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.plotting.inputs import LEAST_FOR_INTERVAL, NO_INTERVAL, Results, few_cases
+from rai_sim.plotting.inputs import (
+    LEAST_FOR_INTERVAL,
+    NO_INTERVAL,
+    Results,
+    few_cases_of_one_problem,
+    rows_of,
+)
 from rai_sim.plotting.style import axes_or_new, finish, scale_axis
 from rai_sim.simulation.statistics import student_quantile
 from rai_sim.support.checks import check_count
@@ -64,34 +70,20 @@ def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int 
     'arm gap'
     """
     number = check_count("replications", replications, 1)
-    chosen = few_cases(results, _CURVES)
-    problem = chosen[0][0].experiment.problem
-    if any(case.experiment.problem.identity() != problem.identity() for case, _, _ in chosen):
-        raise ArgumentValueError(
-            "results",
-            "results is of several problems, whose arms differ; choose experiments on one "
-            "problem, of a study with select(instance=...)",
-        )
+    chosen, problem = few_cases_of_one_problem(results, _CURVES)
     if not np.isfinite(problem.bottleneck_gap):
         raise ArgumentValueError(
             "results",
             "results is of a problem with a single cluster, whose arm gaps are infinite; there "
             "is nothing to draw against",
         )
-    rows = [case.rows() for case, _, _ in chosen]
-    if any(result is None for result in rows):
-        raise ArgumentValueError(
-            "results",
-            "results keeps aggregates only, and not which replications finished; run the study "
-            "with keep='replications'",
-        )
+    rows = rows_of([case for case, _, _ in chosen])
     drawn = _drawn(problem.arm_gaps)
     gaps = problem.arm_gaps[drawn]
     with axes_or_new(ax) as axes:
         shown: list[NDArray[np.float64]] = []
         numbers: list[int] = []
         for place, ((_, label, look), result) in enumerate(zip(chosen, rows, strict=True)):
-            assert result is not None
             pulls = pulls_of_arms(result, number, drawn).astype(np.float64)
             n, mean = len(pulls), pulls.mean(axis=0)
             enough = n >= LEAST_FOR_INTERVAL

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.plotting.style import Look, looks, plain, short_label
+from rai_sim.problem import Problem
 from rai_sim.simulation.columns import Found
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.result import Result
@@ -183,6 +184,35 @@ def few_cases(results: Results, most: int) -> list[tuple[Case, str, Look]]:
         (case, plain(label + case.note), chosen[key])
         for case, label, key in zip(cases, labels, keys, strict=True)
     ]
+
+
+def few_cases_of_one_problem(
+    results: Results, most: int
+) -> tuple[list[tuple[Case, str, Look]], Problem]:
+    """Return `few_cases` and the problem that they are all about; refuse several, whose arms
+    differ."""
+    chosen = few_cases(results, most)
+    problem = chosen[0][0].experiment.problem
+    if any(case.experiment.problem.identity() != problem.identity() for case, _, _ in chosen):
+        raise ArgumentValueError(
+            "results",
+            "results is of several problems, whose arms differ; choose experiments on one "
+            "problem, of a study with select(instance=...)",
+        )
+    return chosen, problem
+
+
+def rows_of(cases: Sequence[Case]) -> list[Result]:
+    """Return the replications of each case; refuse aggregates, which do not tell which
+    finished."""
+    rows = [result for case in cases if (result := case.rows()) is not None]
+    if len(rows) < len(cases):
+        raise ArgumentValueError(
+            "results",
+            "results keeps aggregates only, and not which replications finished; run the study "
+            "with keep='replications'",
+        )
+    return rows
 
 
 def _all_cases(results: Results, summary: pl.DataFrame | None) -> list[Case]:
