@@ -93,6 +93,7 @@ def test_the_trap_is_seen(kernel: str) -> None:
     assert [images(outputs) for outputs in run(kernel, [trap, "plt.plot([1, 2]);"])] == [1, 0]
 
 
+@pytest.mark.slow
 def test_figures_for_files_are_not_shown(kernel: str) -> None:
     """Nor do they change what is shown later; and a figure that fails leaves none behind, and the
     next one is shown."""
@@ -142,6 +143,7 @@ plt.close("all")
 """
 
 
+@pytest.mark.slow
 def test_nothing_global_is_left_changed(kernel: str) -> None:
     """Settings of matplotlib, NumPy, polars, warnings, signals, logs and the shell are after all
     that the package does what they were."""

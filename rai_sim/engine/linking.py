@@ -16,11 +16,11 @@ those that it calls.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from numba import _dynfunc
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 
@@ -116,10 +116,42 @@ class _LowerWhole(NativeLowering):  # type: ignore[misc]
         return bool(super().run_pass(state))
 
 
+class _Flags(Flags):  # type: ignore[misc]
+    """The options of a compilation, which are compared at every call in what is compiled: read one
+    by one, as Numba does it, that took a tenth of the time (measured)."""
+
+    __slots__ = ()
+    _DEFAULTS: ClassVar = {name: option.default for name, option in Flags.options.items()}
+
+    def values(self) -> dict[str, Any]:
+        """Return all options, by name."""
+        return self._DEFAULTS | self._values
+
+
 class _Compiler(CompilerBase):  # type: ignore[misc]
     """Numba's compiler with another pass in the place of the lowering."""
 
     _lowering: type
+
+    def __init__(
+        self,
+        typing_context: Any,
+        target_context: Any,
+        library: Any,
+        args: Any,
+        return_type: Any,
+        flags: Any,
+        local_types: Any,
+    ) -> None:
+        super().__init__(
+            typing_context,
+            target_context,
+            library,
+            args,
+            return_type,
+            _Flags(flags),
+            local_types,
+        )
 
     def define_pipelines(self) -> list[Any]:
         """Return the one pipeline."""

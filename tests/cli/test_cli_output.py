@@ -28,6 +28,7 @@ def file(formula: Path) -> Path:
 # --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_command_follows_links(file: Path, tmp_path: Path, capsys: Capture) -> None:
     """A link to a file, and one to a file or folder that is not there yet, stay links."""
     (tmp_path / "old.html").write_text("old")
@@ -71,6 +72,7 @@ def test_a_page_on_standard_output_is_the_page_alone(file: Path, tmp_path: Path)
     assert text.rstrip().endswith("</html>")
 
 
+@pytest.mark.slow
 def test_a_table_is_written_whatever_becomes_of_what_is_shown(file: Path, tmp_path: Path) -> None:
     """The reader of standard output has left, or its disk is full: the file that was asked for is
     there all the same."""

@@ -33,6 +33,7 @@ def test_plot_draws_what_suits(file: Path, capsys: Capture) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_select_and_all(file: Path, capsys: Capture) -> None:
     """Only the tasks asked for, in figures and reports; and all figures, not three of a kind."""
     folder = file.parent / "some"

@@ -102,6 +102,7 @@ def test_other_instances(capsys: Capture, words: str, expected: tuple[int, ...])
         )
 
 
+@pytest.mark.slow
 def test_figures_are_written_when_asked(capsys: Capture) -> None:
     """Each with a line that says what it shows; `plot` takes the folder, too."""
     text = printed(capsys, f"scaling delta {SHORT} -o figures --format svg")

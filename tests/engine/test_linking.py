@@ -6,9 +6,10 @@ from typing import Any
 
 import numba
 import pytest
+from numba.core.compiler import Flags
 from numba.core.registry import cpu_target
 
-from rai_sim.engine import jit
+from rai_sim.engine import jit, linking
 from rai_sim.engine.jit import driver, exposed, inlined, kernel
 
 PROGRAM = """
@@ -50,6 +51,19 @@ def entry(x: float) -> float:
 def other_entry(x: float) -> float:
     """Share its helpers."""
     return _quarter(x) - min(_half(x), 1.0)
+
+
+def test_options_are_those_of_numba() -> None:
+    """Faster to compare; the same whoever asks, set or not."""
+    given = Flags()
+    given.error_model, given.nrt = "numpy", True
+    ours = linking._Flags(given)
+    assert ours.values() == given.values()
+    assert ours == given
+    assert hash(ours) == hash(given)
+    ours.nrt = False
+    assert ours != given
+    assert not ours.copy().values()["nrt"]
 
 
 def libraries(dispatcher: Any) -> list[Any]:

@@ -35,6 +35,7 @@ def test_picture_of_efficiency_against_gap(tmp_path: Path) -> Figure:
     return figure_of(efficiency(study.run(tmp_path / "store"), against="gap"))
 
 
+@pytest.mark.slow
 def test_ratios_are_those_of_the_table(deltas: StudyResults) -> None:
     """Points, bands, oracles; harder to the right."""
     ax, frame = efficiency(deltas), rai.scaling.efficiency(deltas)

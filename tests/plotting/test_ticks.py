@@ -149,6 +149,7 @@ def test_no_labels_touch(magnitude: float) -> None:
             check_axes(ax)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.floats(-12.0, 18.0), st.floats(1e-4, 12.0), st.floats(1.6, 10.0), st.booleans())
 def test_no_labels_touch_anywhere(

@@ -254,6 +254,7 @@ def test_arms_without_guarantees_are_warned_of(tmp_path: Path) -> None:
         assert "guarantees and bounds do not hold for the arms of 1 instance: sd is 1.0" in shown
 
 
+@pytest.mark.slow
 def test_seeds_and_caps_are_told_apart(tmp_path: Path) -> None:
     """Two seeds of one study: tables, warnings and captions name them."""
     grids = [

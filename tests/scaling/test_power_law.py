@@ -57,6 +57,7 @@ def test_the_lack_of_fit_makes_residuals_as_large_as_they_are_to_be() -> None:
     assert weighted(1.1 * law.lack_of_fit) < 5.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tau", [0.0, 0.02, 0.5])
 def test_intervals_hold_the_exponent_as_often_as_they_say(tau: float) -> None:
     """Of 2,000 draws with unequal errors, and with a lack of fit that is small, or large, beside

@@ -149,6 +149,7 @@ def test_threads_answer_and_keep_what_was_finished() -> None:
     assert told.splitlines() == ["True None 3", "True 0 True True", "True 0 True True"]
 
 
+@pytest.mark.slow
 def test_what_a_handler_does_not_end_goes_on() -> None:
     """A handler that only counts: the same numbers, from kernels that were stopped in between;
     traces too."""
@@ -175,6 +176,7 @@ def test_what_a_handler_does_not_end_goes_on() -> None:
     assert told.splitlines()[2].endswith("True")
 
 
+@pytest.mark.slow
 def test_what_a_handler_does_not_end_goes_on_as_it_was() -> None:
     """Of forty blocks of one replication the one that was stopped is run again, by itself; the
     others are not stopped as well."""
@@ -194,6 +196,7 @@ def test_what_a_handler_does_not_end_goes_on_as_it_was() -> None:
     assert told.split() in (["{1}", "40"], ["{1}", "41"])
 
 
+@pytest.mark.slow
 def test_a_study_in_one_long_replication_is_interrupted(tmp_path: Path) -> None:
     """It answers within 2 s and keeps the task that was done; SIGTERM likewise."""
     told = run(

@@ -196,6 +196,7 @@ def test_all_figures_are_drawn(results: StudyResults) -> None:
     } <= {drawing.caption.partition(":")[0] for drawing in everything}
 
 
+@pytest.mark.slow
 def test_pdf_has_no_type_3(results: StudyResults) -> None:
     """Fonts are TrueType, powers and Greek letters too, which conferences ask for."""
     for drawing in choose(results.select(instance="two*"))[:4]:

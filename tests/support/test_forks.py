@@ -123,6 +123,7 @@ def test_in_a_forked_child() -> None:
             assert said == "fine", (name, said)
 
 
+@pytest.mark.slow
 def test_pools_of_processes(tmp_path: "os.PathLike[str]") -> None:
     """A pool that forks is refused, even if the package is imported in the child alone; the
     remedies named work."""

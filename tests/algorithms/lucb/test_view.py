@@ -191,6 +191,7 @@ print((peak() - before) / N)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"),
     reason="only Linux tells the peak of a process's own memory",

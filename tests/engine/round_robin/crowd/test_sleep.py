@@ -67,6 +67,7 @@ def total(tasks: list[Task], each: int, algorithm: Vanilla, **options: Any) -> p
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("resting")
 def test_replications_are_the_literal_loops() -> None:
     """78 replications: with and without merging, capped, traced, with an error that is worth a

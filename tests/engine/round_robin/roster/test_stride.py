@@ -95,6 +95,7 @@ LARGE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("wordless")
 @pytest.mark.parametrize("task", LARGE, ids=lambda task: task.name)
 def test_large_rosters(task: Task) -> None:
@@ -105,6 +106,7 @@ def test_large_rosters(task: Task) -> None:
         assert misses(Vanilla(merging=merging), task, 5, 1).examples == ()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rostered")
 def test_small_rosters() -> None:
     """5,580 replications: with and without merging, sure skips alone, capped, traced."""
@@ -120,6 +122,7 @@ def test_small_rosters() -> None:
     assert found == pathwise.Misses(5_580, (), 0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rostered")
 def test_rosters_of_long_runs() -> None:
     """15 replications of hundreds of thousands of rounds, in which arms rest for thousands."""
@@ -153,6 +156,7 @@ def rounds_by_stride(task: Task, strides: int) -> NDArray[np.int64]:
     return block.rounds_by_stride
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("wordless")
 def test_rosters_are_entered_and_left() -> None:
     """By 1,000 arms when jumps are short, but not where the mask has none, by fewer arms, or if nothing
@@ -168,6 +172,7 @@ def test_rosters_are_entered_and_left() -> None:
     assert block.rounds_by_stride[CROWD] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rostered")
 def test_most_rewards_are_drawn_in_sums() -> None:
     """Of runs of 200 arms, less than one draw in four rewards; where rewards are bounded that is so if
@@ -183,6 +188,7 @@ def test_most_rewards_are_drawn_in_sums() -> None:
         assert len(sizes) < 0.25 * block.pulls[0]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rostered")
 def test_no_decision_hangs_on_rewards_that_are_thrown_away() -> None:
     """60 replications: no reward is asked for twice."""
@@ -327,7 +333,7 @@ def test_a_sum_that_is_not_finite_is_told() -> None:
 
 
 @pytest.mark.usefixtures("rostered")
-@pytest.mark.parametrize("law", ["Gaussian", "Categorical"])
+@pytest.mark.parametrize("law", ["Gaussian", pytest.param("Categorical", marks=pytest.mark.slow)])
 def test_traced_runs_are_those_without_a_trace(law: str) -> None:
     """On laws that draw, with rounds asked for in which arms rest; states are of rounds in which
     nobody does, and the last is of the last round."""
