@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import rai_sim as rai
-from rai_sim.algorithms.vanilla import VanillaSchedule
+from rai_sim.algorithms.vanilla.widths import paper
 from rai_sim.engine.blocks import Setting, new_block
 from rai_sim.engine.round_robin.crowd.places import AWAKE, INSIDE, MARGIN, allocate_crowd
 from rai_sim.engine.round_robin.run import ACTIVE, MISSING, OVER, ROUND, TAKEN, Run, new_run
@@ -51,7 +51,7 @@ def moment(
         key=stream_key(1),
     )
     law = rai.Bernoulli(rng.random(n)).kernel_law()
-    run = new_run(law, VanillaSchedule(scale), True, setting, new_block(1, sum(required)))
+    run = new_run(law, paper(scale), True, setting, new_block(1, sum(required)))
     run = run._replace(crowd=allocate_crowd(n))
     means = rng.random(n)
     rates = means if steady else rng.random(n)

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 F = TypeVar("F", bound=Callable[..., Any])
-VANILLA, BUTTERSCOTCH = 0, 1
+#: Rules of `round_robin`, by width; 2 is LUCB (see `pathwise`). MIXTURE + 8 n is tuned for n rounds.
+VANILLA, BUTTERSCOTCH, MIXTURE, STITCHED, PAIRWISE = 0, 1, 3, 4, 5
 #: _nrt: no counts of references, which would take most of the time; callers allocate.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 
@@ -185,6 +186,36 @@ def unfinished(out: Outcome, b: int) -> None:
 
 
 @compiled
+def pairs(sizes: NDArray[np.int64], required: NDArray[np.int64], merging: bool) -> int:
+    """Return the number of pairs of arms in different clusters, neighbours of which nothing is
+    asked being one with merging."""
+    count = 0
+    for i in range(sizes.size):
+        for j in range(i + 1, sizes.size):
+            one = merging
+            for between in range(i, j + 1):
+                one = one and required[between] == 0
+            if not one:
+                count += sizes[i] * sizes[j]
+    return max(count, 1)
+
+
+@compiled
+def paired_width(rule: int, R: int, alpha: float) -> float:
+    """Return W of MIXTURE or STITCHED in round R, in sums of rewards."""
+    v = R / 2.0
+    if rule % 8 == MIXTURE:
+        L = max(-math.log(2.0 * alpha), 0.5)
+        rho = (rule // 8) / 2.0 / (2.0 * L + math.log(1.0 + 2.0 * L))
+        inside = math.sqrt((v + rho) / rho) / (2.0 * alpha) + 1.0
+        return math.sqrt(2.0 * (v + rho) * math.log(inside))
+    level = 1.4 * math.log(math.log(4.0 * v)) + math.log(
+        3.105547277977581 / (alpha * math.log(2.0) ** 1.4)
+    )
+    return (2.0**0.25 + 2.0**-0.25) / math.sqrt(2.0) * math.sqrt(v * level)
+
+
+@compiled
 def round_robin(
     reward: Any,
     law: Any,
@@ -201,6 +232,7 @@ def round_robin(
     b: int,
 ) -> None:
     """Run Vanilla or Butterscotch."""
+    alpha = delta / pairs(sizes, required, merging)
     _open(room, sizes)
     active, kept, S, found, opening = room.active, room.kept, room.S, room.found, room.opening
     N, m = active.size, sizes.size
@@ -209,6 +241,11 @@ def round_robin(
         log = log_term(room, R + 1, 2, delta)
         if rule == VANILLA:
             t_R, w_R = R + 1, 2.0 * math.sqrt(log / (2.0 * (R + 1)))
+        elif rule == STITCHED or rule % 8 == MIXTURE:
+            t_R, w_R = R + 1, paired_width(rule, R + 1, alpha) / (R + 1)
+        elif rule == PAIRWISE:
+            log = math.log(math.pi**2 * float(R + 1) ** 2 / (6.0 * alpha))
+            t_R, w_R = math.ceil(2.0 ** (2 * (R + 1) + 4) * log), 2.0 ** -(R + 1 + 2)
         else:
             t_R, w_R = math.ceil(2.0 ** (2 * (R + 1) + 5) * log), 2.0 ** -(R + 1 + 2)
         if max_pulls >= 0 and pulls + n * (t_R - t) > max_pulls:

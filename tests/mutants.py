@@ -498,6 +498,20 @@ ROSTERED: tuple[Trial, ...] = tuple(
     for task in draw_tasks(1, 12, ("bits", "levels", "reals"), (4, 14), (0.12, 0.4))
 )
 
+#: A width that is flat for long, taken to grow as the root of the rounds.
+STEEP = Changed("algorithms/vanilla/widths.py", "_shift", "return schedule.shift", "return 0.0")
+#: Trials of such widths: two arms, tuned for more rounds than they take.
+FLAT: tuple[Trial, ...] = tuple(
+    (
+        Vanilla(width="mixture", tuned_rounds=1_000_000),
+        two_arms("words", 0.5, gap, 0.1),
+        11,
+        200,
+        {},
+    )
+    for gap in (0.01, 0.02, 0.03)
+)
+
 #: Trials of crowds in which arms sleep.
 RESTING: tuple[Trial, ...] = tuple(
     (Vanilla(), task, 11, 20, {}) for task in close_tasks(1, 8, (6, 40))

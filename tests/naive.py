@@ -218,6 +218,8 @@ def vanilla(
     *,
     order: Sequence[int],
     merging: bool = True,
+    width: str = "paper",
+    tuned_rounds: int = 30,
     max_pulls: int | None = None,
 ) -> Outcome:
     """Vanilla: one pull of every active arm a round, t_R = R.
@@ -233,18 +235,33 @@ def vanilla(
         first.
     merging : bool
         Whether neighbouring clusters that ask for nothing more are merged.
+    width, tuned_rounds
+        "paper", "mixture" or "stitched", and the rounds that the mixture is tuned for.
     max_pulls : int, optional
         A round that would take the total past this is not started.
     """
+    alpha = delta / pairs(clusters, required, merging)
 
     def pulls_per_arm(R: int) -> int:
         return R
 
-    def width(R: int) -> float:
+    def paper(R: int) -> float:
         return R * 2 * math.sqrt(math.log(math.pi**2 * R**2 * n_arms / (3 * delta)) / (2 * R))
 
+    def mixture(R: int) -> float:
+        L = max(math.log(1 / (2 * alpha)), 0.5)
+        v, rho = R / 2, tuned_rounds / 2 / (2 * L + math.log(1 + 2 * L))
+        return math.sqrt(2 * (v + rho) * math.log(math.sqrt((v + rho) / rho) / (2 * alpha) + 1))
+
+    def stitched(R: int) -> float:
+        eta, s, zeta = 2, 1.4, 3.1055472779775810  # Riemann's of s
+        v, m = R / 2, 1 / 2
+        level = s * math.log(math.log(eta * v / m)) + math.log(zeta / (alpha * math.log(eta) ** s))
+        return float((eta**0.25 + eta**-0.25) / math.sqrt(2) * math.sqrt(v * level))
+
     run = _Run(pull, n_arms, clusters, required, order, max_pulls)
-    return _round_robin(run, merging, pulls_per_arm, width)
+    chosen = {"paper": paper, "mixture": mixture, "stitched": stitched}[width]
+    return _round_robin(run, merging, pulls_per_arm, chosen)
 
 
 def butterscotch(
@@ -256,18 +273,34 @@ def butterscotch(
     *,
     order: Sequence[int],
     merging: bool = True,
+    width: str = "paper",
     max_pulls: int | None = None,
 ) -> Outcome:
-    """Butterscotch: w_R is halved every round. Parameters as in `vanilla`."""
+    """Butterscotch: w_R is halved every round. Parameters as in `vanilla`, but that its width is
+    "paper" or "pairwise"."""
+    P = pairs(clusters, required, merging)
 
     def pulls_per_arm(R: int) -> int:
+        if width == "pairwise":
+            return math.ceil(2.0 ** (2 * R + 4) * math.log(math.pi**2 * R**2 * P / (6 * delta)))
         return math.ceil(2.0 ** (2 * R + 5) * math.log(math.pi**2 * R**2 * n_arms / (3 * delta)))
 
-    def width(R: int) -> float:
+    def halved(R: int) -> float:
         return pulls_per_arm(R) * 2.0 ** -(R + 2)
 
     run = _Run(pull, n_arms, clusters, required, order, max_pulls)
-    return _round_robin(run, merging, pulls_per_arm, width)
+    return _round_robin(run, merging, pulls_per_arm, halved)
+
+
+def pairs(clusters: Sequence[int], required: Sequence[int], merging: bool) -> int:
+    """The pairs of arms in different clusters; with merging, neighbours of which nothing is asked
+    are one. 1 if there is none."""
+    group_of: list[int] = []
+    for i, size in enumerate(clusters):
+        joins = merging and i > 0 and required[i - 1] == 0 and required[i] == 0
+        group_of += [group_of[-1] if joins else i] * size
+    n = len(group_of)
+    return max(sum(group_of[a] != group_of[b] for a in range(n) for b in range(a)), 1)
 
 
 def _round_robin(

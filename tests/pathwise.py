@@ -257,9 +257,19 @@ def rule_of(algorithm: Algorithm) -> tuple[int, bool]:
     if isinstance(algorithm, LUCB):
         return 2, algorithm.as_printed
     assert isinstance(algorithm, (Vanilla, Butterscotch))
-    return (
-        literal.VANILLA if isinstance(algorithm, Vanilla) else literal.BUTTERSCOTCH
-    ), algorithm.merging
+    rules = {
+        Vanilla: {
+            "paper": literal.VANILLA,
+            "mixture": literal.MIXTURE,
+            "stitched": literal.STITCHED,
+        },
+        Butterscotch: {"paper": literal.BUTTERSCOTCH, "pairwise": literal.PAIRWISE},
+    }
+    rule = rules[type(algorithm)][algorithm.width]
+    if rule == literal.MIXTURE:
+        assert isinstance(algorithm, Vanilla)
+        rule += 8 * algorithm.tuned_rounds
+    return rule, algorithm.merging
 
 
 def run_literally(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import rai_sim as rai
-from rai_sim.algorithms.vanilla import VanillaSchedule
+from rai_sim.algorithms.vanilla.widths import paper
 from rai_sim.engine.certificates import Race, constrain, new_constraints
 from rai_sim.engine.jit import exposed
 from rai_sim.engine.ranking import new_standings
@@ -34,7 +34,7 @@ def ranked_race(
     standings.arm_of[:] = np.arange(N)[::-1]
     race = Race(
         law=rai.Bernoulli([0.5] * N if means is None else means[::-1]).kernel_law(),
-        schedule=VanillaSchedule(scale),
+        schedule=paper(scale),
         standings=standings,
         constraints=new_constraints(N, len(sizes)),
         counts=new_counts(N),

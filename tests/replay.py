@@ -524,39 +524,22 @@ def twin(
     options = vars(algorithm) | options  # the fields of a dataclass
     if width != 1.0:
         return _twin_of_another_width(
-            algorithm, width, pull, N, clusters, required, delta, **options
+            TWINS[type(algorithm)], width, pull, N, clusters, required, delta, **options
         )
     return TWINS[type(algorithm)](pull, N, clusters, required, delta, **options)
 
 
 def _twin_of_another_width(
-    algorithm: Algorithm,
-    factor: float,
-    pull: naive.Pull,
-    N: int,
-    clusters: Sequence[int],
-    required: Sequence[int],
-    delta: float,
-    *,
-    order: Sequence[int],
-    merging: bool,
-    max_pulls: int | None = None,
+    twin_of: Callable[..., naive.Outcome], factor: float, *arguments: Any, **options: Any
 ) -> naive.Outcome:
-    """Run the twin's round-robin loop with every width multiplied by a factor."""
-    halving = {Vanilla: False, Butterscotch: True}[type(algorithm)]
+    """Run a round-robin twin with every width multiplied by a factor."""
+    loop = naive._round_robin
 
-    def log_term(R: int) -> float:
-        return math.log(math.pi**2 * R**2 * N / (3 * delta))
+    def with_factor(run: Any, merging: bool, pulls_per_arm: Any, width: Any) -> naive.Outcome:
+        return loop(run, merging, pulls_per_arm, lambda R: factor * width(R))
 
-    def pulls_per_arm(R: int) -> int:
-        return math.ceil(2.0 ** (2 * R + 5) * log_term(R)) if halving else R
-
-    def width(R: int) -> float:
-        right = 2.0 ** -(R + 2) if halving else 2 * math.sqrt(log_term(R) / (2 * R))
-        return factor * pulls_per_arm(R) * right
-
-    run = naive._Run(pull, N, clusters, required, order, max_pulls)
-    return naive._round_robin(run, merging, pulls_per_arm, width)
+    with patch.object(naive, "_round_robin", with_factor):
+        return twin_of(*arguments, **options)
 
 
 def roomy_key(seed: int) -> NDArray[np.uint64]:

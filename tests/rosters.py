@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import rai_sim as rai
-from rai_sim.algorithms.vanilla import VanillaSchedule
+from rai_sim.algorithms.vanilla.widths import paper
 from rai_sim.arms.base import Arms
 from rai_sim.engine.blocks import Setting, new_block
 from rai_sim.engine.history import History
@@ -62,7 +62,7 @@ def watch(
     given = rai.Gaussian(np.linspace(0.9, 0.1, N)) if arms is None else arms
     block = new_block(1, sum(required), 0, history)
     roster = allocate_roster(N)
-    run = new_run(given.kernel_law(), VanillaSchedule(scale), True, setting, block)
+    run = new_run(given.kernel_law(), paper(scale), True, setting, block)
     run = run._replace(crowd=roster)
     before = R * given.means + 0.5 * np.sqrt(R) * rng.standard_normal(N) if sums is None else sums
     totals = np.asarray(before, float)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from dataclasses import Field, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +12,25 @@ from numpy.typing import NDArray
 from rai_sim.algorithms.options import options_of
 from rai_sim.engine.blocks import Block, Setting
 
+if TYPE_CHECKING:
+    from rai_sim.problem import Problem
+
 #: Every subclass of Algorithm by its lower-case name; the command line offers them.
 ALGORITHMS: dict[str, type[Algorithm]] = {}
+
+
+#: In the metadata of a field: an option is told of only where it is not the default.
+_TOLD_IF_SET = "told_if_set"
+
+
+def option(default: Any) -> Any:
+    """Return the default of an option that is named only where it is set: in labels, texts, and the
+    identity of experiments.
+
+    So an option can be added to an algorithm without a change of what its experiments are called,
+    and stored studies stay theirs.
+    """
+    return field(default=default, metadata={_TOLD_IF_SET: True})
 
 
 class Algorithm(ABC):
@@ -22,7 +40,8 @@ class Algorithm(ABC):
     Literal[...], or as one of these or None; it is checked by its annotation
     (`rai_sim.algorithms.options`), stored with a study, and written as in `name:option=value` in
     files and on the command line. A class that asks for more, such as a positive number, calls
-    `super().__post_init__()` first.
+    `super().__post_init__()` first. One that is added to an algorithm later has `option(default)` for
+    its default.
 
     An algorithm is added by one file in this folder (options, guarantee, kernel) and one import in
     `rai_sim/__init__.py`.
@@ -39,6 +58,34 @@ class Algorithm(ABC):
         """Make the algorithm known by its name."""
         super().__init_subclass__()
         ALGORITHMS[cls.__name__.lower()] = cls
+        # what is inherited, or `dataclass` makes one, which names every option
+        cls.__repr__ = cls.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        """Return the call that makes the algorithm."""
+        told = ", ".join(
+            f"{one.name}={getattr(self, one.name)!r}" for one in self._fields_told() if one.repr
+        )
+        return f"{type(self).__qualname__}({told})"
+
+    def options_told(self) -> dict[str, Any]:
+        """Return the options by name that tell the algorithm from others: all but those, among the
+        ones that came later, that are the default.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> rai.Vanilla(width="stitched").options_told()
+        {'merging': True, 'width': 'stitched'}
+        """
+        return {one.name: getattr(self, one.name) for one in self._fields_told() if one.init}
+
+    def _fields_told(self) -> list[Field[Any]]:
+        return [
+            one
+            for one in fields(self)  # type: ignore[arg-type]  # all are dataclasses
+            if _TOLD_IF_SET not in one.metadata or getattr(self, one.name) != one.default
+        ]
 
     def __post_init__(self) -> None:
         """Refuse options that are not what they are annotated as; numbers and texts become plain
@@ -47,12 +94,17 @@ class Algorithm(ABC):
             object.__setattr__(self, name, option.checked(getattr(self, name)))
 
     @property
+    def theorem(self) -> tuple[str, str] | None:
+        """The class's `upper_bound`, None where its proof does not cover the options."""
+        return self.upper_bound
+
+    @property
     def label(self) -> str:
         """Name with options, for tables."""
         return repr(self)
 
     def radius(
-        self, rounds: NDArray[np.int64], pulls: NDArray[np.int64], n_arms: int, delta: float
+        self, rounds: NDArray[np.int64], pulls: NDArray[np.int64], problem: Problem, delta: float
     ) -> NDArray[np.float64]:
         """Return the confidence radius of an arm's empirical mean in the check of a round, in
         rewards; for traces.
@@ -61,8 +113,8 @@ class Algorithm(ABC):
         ----------
         rounds, pulls : int64 arrays that broadcast
             The round, from 1 on, and the arm's pulls by then, at least 1.
-        n_arms : int
-            N.
+        problem : Problem
+            What is asked: its N, c and r.
         delta : float
             Error probability.
 
@@ -75,7 +127,7 @@ class Algorithm(ABC):
         Examples
         --------
         >>> import rai_sim as rai
-        >>> rai.Butterscotch().radius(np.array([1, 2]), np.array([1037, 4147]), 10, 0.01)
+        >>> rai.Butterscotch().radius(np.array([1, 2]), np.array([1037, 4147]), rai.table_problem(), 0.01)
         array([0.0625 , 0.03125])
         """
         return np.full(np.broadcast(rounds, pulls).shape, np.nan)

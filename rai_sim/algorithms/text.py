@@ -68,7 +68,7 @@ def algorithm_from_text(text: str) -> Algorithm:
 
 
 def algorithm_to_text(algorithm: Algorithm) -> str:
-    """Return the text that `algorithm_from_text` makes the algorithm of, all options included.
+    """Return the text that `algorithm_from_text` makes the algorithm of.
 
     Examples
     --------
@@ -76,9 +76,10 @@ def algorithm_to_text(algorithm: Algorithm) -> str:
     >>> algorithm_to_text(rai.LUCB())
     'lucb:as_printed=false'
     """
-    options = options_of(type(algorithm)).items()
+    options = options_of(type(algorithm))
     words = ",".join(
-        f"{name}={write_option(option, getattr(algorithm, name))}" for name, option in options
+        f"{name}={write_option(options[name], value)}"
+        for name, value in algorithm.options_told().items()
     )
     return f"{type(algorithm).__name__.lower()}:{words}".rstrip(":")
 
@@ -94,7 +95,7 @@ def describe_algorithms(only: str | None = None) -> str:
     Examples
     --------
     >>> describe_algorithms("vanilla")
-    'vanilla:merging=true'
+    'vanilla:merging=true,width=paper,tuned_rounds=30'
     """
     words = []
     for name, cls in ALGORITHMS.items():

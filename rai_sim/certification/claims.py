@@ -88,13 +88,13 @@ class PullsBound(Claim):
                 "replication is given up at the bound: leave it out",
                 OrNone(", or give None"),
             )
-        if algorithm.upper_bound is None:
+        if algorithm.theorem is None:
             raise ArgumentValueError(
                 "claim",
                 f"claim is 'pulls' but no theorem bounds the pulls of {algorithm.label}; choose "
                 "'error', or an algorithm that has a theorem",
             )
-        self.refuted = f"{algorithm.upper_bound[1]} is violated"
+        self.refuted = f"{algorithm.theorem[1]} is violated"
 
     def cap(self, problem: Problem, algorithm: Algorithm, delta: float) -> int:
         """Return the bound, rounded up as the theorem's reading has it: who would pass it is not

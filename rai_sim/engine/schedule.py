@@ -37,3 +37,9 @@ def threshold_after(schedule: Any, R0: float, W0: float, R: float) -> float:
     """Return a lower bound of W(R), R0 <= R <= 2 R0, from W0 <= W(R0): close, without a logarithm;
     for schedules of every round."""
     _no_python_version("threshold_after", schedule)
+
+
+def shift(schedule: Any) -> float:
+    """Return a number of rounds such that W(R) / sqrt(R + shift) does not fall with R; infinite if
+    no more is known than that W does not; for schedules of every round."""
+    _no_python_version("shift", schedule)

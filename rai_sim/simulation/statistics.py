@@ -354,9 +354,9 @@ def upper_bound(
     None without one, and where the means are not known, as in a study of a reward law that is not
     known here.
     """
-    if algorithm.upper_bound is None or np.isnan(problem.arms.means).any():
+    if algorithm.theorem is None or np.isnan(problem.arms.means).any():
         return None, None
-    function, theorem = algorithm.upper_bound
+    function, theorem = algorithm.theorem
     return theorem, float(getattr(bounds, function)(problem, delta))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -123,10 +123,8 @@ def algorithm_to_json(algorithm: Algorithm) -> str:
     >>> algorithm_to_json(rai.LUCB())
     '{"name": "lucb", "as_printed": false}'
     """
-    # all are dataclasses
-    kept = [f.name for f in fields(algorithm) if f.init]  # type: ignore[arg-type]
-    options = {name: getattr(algorithm, name) for name in kept}
-    return json.dumps({"name": type(algorithm).__name__.lower(), **options}, allow_nan=False)
+    named = {"name": type(algorithm).__name__.lower(), **algorithm.options_told()}
+    return json.dumps(named, allow_nan=False)
 
 
 def algorithm_from_json(text: str) -> Algorithm:

@@ -237,7 +237,7 @@ class _Reader:
         origin, unit = self.problem.arms.law_units()
         taken, pulls = self.history.pulls[-1][:, arms]
         radii = self.algorithm.radius(
-            np.full(len(arms), round_), taken, self.problem.n_arms, self.result.delta
+            np.full(len(arms), round_), taken, self.problem, self.result.delta
         )
         for arm, home, own, all_, mean, radius in zip(
             arms.tolist(),

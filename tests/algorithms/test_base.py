@@ -68,11 +68,12 @@ def test_no_intervals_have_no_radius() -> None:
     """NaN of the shape that rounds and pulls have together; an algorithm with intervals has
     numbers."""
     rounds, pulls = np.arange(1, 4)[:, None], np.arange(1, 6)
-    radius = Walk().radius(rounds, pulls, 2, 0.1)
+    problem = rai.best_arm(rai.Bernoulli([0.5, 0.4]))
+    radius = Walk().radius(rounds, pulls, problem, 0.1)
     assert radius.shape == (3, 5)
     assert np.isnan(radius).all()
     for algorithm in (rai.Vanilla(), rai.Butterscotch(), rai.LUCB()):
-        assert np.all(algorithm.radius(rounds, pulls, 2, 0.1) > 0.0)
+        assert np.all(algorithm.radius(rounds, pulls, problem, 0.1) > 0.0)
 
 
 def test_what_studies_ask_a_class() -> None:

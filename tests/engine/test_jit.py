@@ -20,7 +20,7 @@ WITHOUT_KERNELS = ("algorithms/options.py", "algorithms/text.py", "arms/movielen
 
 SOURCES = (
     "algorithms/lucb/loop.py",
-    "algorithms/vanilla.py",
+    "algorithms/vanilla/widths.py",
     "arms/base.py",
     "engine/sampling/a/b.py",
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from rai_sim.algorithms.base import Algorithm
 from rai_sim.algorithms.lucb.loop import new_run, new_scratch, run_block
 from rai_sim.algorithms.lucb.run import Rule
 from rai_sim.engine.blocks import Block, Setting
+
+if TYPE_CHECKING:
+    from rai_sim.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -59,12 +62,12 @@ class LUCB(Algorithm):
     as_printed: bool = False
 
     def radius(
-        self, rounds: NDArray[np.int64], pulls: NDArray[np.int64], n_arms: int, delta: float
+        self, rounds: NDArray[np.int64], pulls: NDArray[np.int64], problem: Problem, delta: float
     ) -> NDArray[np.float64]:
         """Return sqrt(ln(pi^2 R^3 N / (3 delta)) / (2 n))."""
         return np.asarray(
             np.sqrt(
-                np.log(math.pi**2 * np.asarray(rounds, float) ** 3 * n_arms / (3.0 * delta))
+                np.log(math.pi**2 * np.asarray(rounds, float) ** 3 * problem.n_arms / (3.0 * delta))
                 / (2.0 * pulls)
             )
         )

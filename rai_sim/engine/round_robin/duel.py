@@ -45,8 +45,9 @@ _NONE, _ONE = np.uint64(0), np.uint64(1)
 _SAG = 0.25
 #: A chord of W, and a jump judged by the growth of W at the anchor, spans at most this share of R.
 _LONGEST_CHORD = 1.0 / 8.0
-#: W grows by at least W_anchor / (2 anchor) sqrt(anchor / R) a round. A jump begins at most 1/8
-#: after the anchor and is at most 1/8 of R long, so R stays below 1.27 anchor.
+#: As W(R) / sqrt(X), X = R + shift, does not fall, W grows by at least W_anchor / (2 X_anchor)
+#: sqrt(X_anchor / X) a round. A jump begins at most 1/8 after the anchor and is at most 1/8 of R
+#: long, so R stays below 1.27 anchor, and X below 1.27 X_anchor.
 _GROWTH = 0.44
 #: Sums are bounded in steps of this share of a reward.
 _STEPS = 256.0
@@ -129,7 +130,7 @@ def duel(run: Run, last: int, state: State) -> tuple[int, State]:
                         )
                     )
                     if reach < _LONGEST_CHORD * R
-                    else _jump(R, W, gap, pair.drift, budget)
+                    else _jump(R + schedules.shift(race.schedule), W, gap, pair.drift, budget)
                 )
                 sure = max(sure, certified)
             rounds = laws.handy(law, min(sure + 1, last - R))
@@ -158,7 +159,7 @@ def _renewed_anchor(race: Race, pair: Pair, anchor: Anchor, R: int) -> Anchor:
     if (1.0 + _LONGEST_CHORD) * anchor.R >= R:
         return anchor
     W = schedules.threshold(race.schedule, np.float64(R))
-    growth = _GROWTH * W / laws.unit(race.law) / np.float64(R)
+    growth = _GROWTH * W / laws.unit(race.law) / (R + schedules.shift(race.schedule))
     return Anchor(np.float64(R), W, abs(pair.drift) - growth)
 
 
@@ -226,17 +227,17 @@ def _see(history: History, pair: Pair, sums: Sums, R: int) -> int:
 
 
 @kernel
-def _jump(R: int, W: float, gap: float, drift: float, budget: float) -> int:
-    """Return a number of rounds after R that bound 2 certifies; W is at most W(R).
+def _jump(X: float, W: float, gap: float, drift: float, budget: float) -> int:
+    """Return a number of rounds after R that bound 2 certifies; W is at most W(R), X is R + shift.
 
-    W(R) / sqrt(R) does not fall with R, which bounds W(R + K) from below without a logarithm.
+    W(R) / sqrt(X) does not fall with R, which bounds W(R + K) from below without a logarithm.
     """
     D = W - abs(gap)
     K, longest = min(D * D / budget, LONGEST), 0.0
     for _try in range(TRIES):
         if K < 1.0:
             break
-        D_K = W * math.sqrt(1.0 + K / R) - abs(gap + K * drift)
+        D_K = W * math.sqrt(1.0 + K / X) - abs(gap + K * drift)
         uncapped = certified_on_line(D, (D - D_K) / K, budget)
         k = min(K, uncapped)
         longest = max(longest, k)

@@ -71,6 +71,36 @@ def test_the_instances_cover_what_can_happen() -> None:
     assert sum(not run.finished and not run.ran_out_at for run in runs) >= 10
 
 
+@pytest.mark.parametrize("merging", [True, False])
+def test_replay_with_the_width_of_pairs(merging: bool) -> None:
+    """100 runs each, with and without a budget; negative control: the paper's pulls are seen, and
+    other pairs."""
+    algorithm, drawn = Butterscotch(merging=merging, width="pairwise"), instances(9 + merging, 100)
+    twin = partial(run_twin, algorithm)
+    assert mismatches(drawn, partial(run_kernel, algorithm), twin) == []
+    assert mismatches(drawn, partial(run_known, algorithm), twin) == []
+    ours = partial(run_kernel, algorithm)
+    assert len(mismatches(drawn, ours, partial(run_twin, algorithm, width=0.9))) >= 10
+    for wrong in (Butterscotch(merging), Butterscotch(not merging, "pairwise")):
+        assert len(mismatches(drawn, ours, partial(run_twin, wrong))) >= 10
+
+
+def test_the_width_of_pairs_saves_half() -> None:
+    """At most 0.6 of the paper's pulls on the mirrored task 2, and on tasks of one round exactly
+    those of P; no theorem bounds them."""
+    papers, pairs = (
+        simulate(table_problem(task=2), algorithm, delta=0.01, replications=2_000, seed=1)
+        for algorithm in (Butterscotch(), Butterscotch(width="pairwise"))
+    )
+    assert pairs.pulls.mean() <= 0.6 * papers.pulls.mean()
+    assert pairs.correct.all()
+    first = math.ceil(64 * math.log(math.pi**2 * 21 / 0.06))
+    best = simulate(table_problem(1), Butterscotch(width="pairwise"), delta=0.01, replications=50)
+    assert best.pulls.min() == 10 * first
+    assert Butterscotch(width="pairwise").theorem is None
+    assert Butterscotch().theorem == ("butterscotch", "Theorem 3")
+
+
 def test_wrong_twins_are_noticed() -> None:
     """The comparison sees wrong widths, the other merging, and ties broken the other way round."""
     drawn = instances(5, 100)

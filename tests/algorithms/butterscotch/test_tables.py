@@ -17,7 +17,7 @@ from scipy import stats
 from statistics_checks import bin_edges, counts_in
 
 import rai_sim as rai
-from rai_sim.algorithms.butterscotch import _schedule, tables
+from rai_sim.algorithms.butterscotch import paper, tables
 from rai_sim.algorithms.butterscotch.tables import NoTables, Tables, new_tables, pull, tables_of
 from rai_sim.engine.blocks import Setting, new_block
 from rai_sim.engine.jit import driver
@@ -59,7 +59,7 @@ def run_of(means: list[float], R: int) -> Run:
         max_pulls=-1,
         key=stream_key(1),
     )
-    schedule = _schedule(N, 0.01)
+    schedule = paper(N, 0.01)
     law = rai.Bernoulli(means).kernel_law()
     run = new_run(law, schedule, True, setting, new_block(1, 1))
     before = int(schedule.pulls[R - 2]) if R > 1 else 0
@@ -110,7 +110,7 @@ def test_tables_take_little_room() -> None:
     rounds = []
     for N in (2, 10, 100, 300, 1000, 10**6):
         law = rai.Bernoulli(np.linspace(0.9, 0.1, N)).kernel_law()
-        made = new_tables(law, _schedule(N, 0.01).pulls, N)
+        made = new_tables(law, paper(N, 0.01).pulls, N)
         assert isinstance(made, Tables)
         assert made.F.nbytes + made.guide.nbytes <= 1 << 20
         rounds.append(made.rounds)
@@ -123,14 +123,14 @@ def test_tables_take_little_room() -> None:
 def test_other_laws_have_no_tables() -> None:
     """Whose sums are not binomial."""
     for arms in (rai.Gaussian([0.5, 0.1]), rai.Recorded(np.zeros((2, 9)))):
-        assert new_tables(arms.kernel_law(), _schedule(2, 0.01).pulls, 2) == NoTables(0)
+        assert new_tables(arms.kernel_law(), paper(2, 0.01).pulls, 2) == NoTables(0)
 
 
 def test_a_thread_keeps_its_last_tables() -> None:
     """For the very law and numbers; another thread has others."""
     law, other = (rai.Bernoulli([0.9, 0.1]).kernel_law() for _ in range(2))
-    pulls = _schedule(2, 0.01).pulls
-    assert _schedule(2, 0.01).pulls is pulls
+    pulls = paper(2, 0.01).pulls
+    assert paper(2, 0.01).pulls is pulls
     kept = tables_of(law, pulls, 2)
     assert tables_of(law, pulls, 2) is kept
     elsewhere: list[Tables | NoTables] = []
@@ -139,7 +139,7 @@ def test_a_thread_keeps_its_last_tables() -> None:
     thread.join()
     assert elsewhere[0] is not kept
     assert tables_of(law, pulls, 2) is kept
-    assert tables_of(law, _schedule(2, 0.02).pulls, 2) is not kept
+    assert tables_of(law, paper(2, 0.02).pulls, 2) is not kept
     again = tables_of(law, pulls, 2)
     assert again is not kept
     assert tables_of(other, pulls, 2) is not again

@@ -16,7 +16,7 @@ from races import ranked_race, widths
 from scipy import stats
 
 from rai_sim import Bernoulli, Categorical, Gaussian, Vanilla, best_arm, simulate
-from rai_sim.algorithms.vanilla import VanillaSchedule
+from rai_sim.algorithms.vanilla.widths import paper
 from rai_sim.arms.base import Arms
 from rai_sim.engine.jit import exposed
 from rai_sim.engine.round_robin import duel
@@ -101,7 +101,7 @@ def test_a_walk_ends_in_the_first_round_beyond_the_width() -> None:
         gap = float(max(0.0, np.floor(W) - rng.integers(0, 20))) * rng.choice([-1, 1])
         bits = rng.random((2, 64)) < rng.choice([0.02, 0.5, 0.98], (2, 1))
         low = rng.uniform(0.0, 0.25)
-        found = walk(VanillaSchedule(SCALE), as_words(bits), gap, R, W - low, (W_end - W) / 64)
+        found = walk(paper(SCALE), as_words(bits), gap, R, W - low, (W_end - W) / 64)
         assert found == first_passage(bits, gap, R)
         end = gap + float(bits[0, :found].sum()) - float(bits[1, :found].sum())
         sides.append(0.0 if found == 64 else np.sign(gap) * np.sign(end))

@@ -7,8 +7,8 @@ import pytest
 from races import draw_races, ranked_race, settled_ranks, widths
 
 import rai_sim as rai
-from rai_sim.algorithms.butterscotch import _schedule as butterscotch
-from rai_sim.algorithms.vanilla import VanillaSchedule
+from rai_sim.algorithms.butterscotch import paper as butterscotch
+from rai_sim.algorithms.vanilla.widths import paper
 from rai_sim.engine.blocks import Block, Setting, new_block
 from rai_sim.engine.faults import NONE, STOPPED
 from rai_sim.engine.jit import exposed
@@ -42,14 +42,14 @@ def test_no_gap_can_exceed_the_width_at_the_start(unit: float, spread: float) ->
     values = [0.0, 1.0] if unit == 1.0 else [0.0, 0.25, 0.5]
     law = rai.Categorical(values, [[1.0 / len(values)] * len(values)] * 2).kernel_law()
     for scale in (10.0, 1e3, 1e9):
-        quiet = quiet_start(law, VanillaSchedule(scale))
+        quiet = quiet_start(law, paper(scale))
         rounds = np.arange(1, 1000)
         within = unit * spread * rounds <= widths(scale, rounds)
         assert within[:quiet].all()
         assert not within[quiet]
     assert quiet_start(law, butterscotch(2, 0.1)) == 0
     gaussians = rai.Gaussian([0.5, 0.0]).kernel_law()
-    assert quiet_start(gaussians, VanillaSchedule(SCALE)) == 0
+    assert quiet_start(gaussians, paper(SCALE)) == 0
 
 
 def judged(sums: list[int], sizes: list[int], required: list[int], W: float, merging: bool) -> Run:

@@ -9,8 +9,8 @@ import pytest
 from races import widths
 
 import rai_sim as rai
-from rai_sim.algorithms.butterscotch import _schedule as butterscotch
-from rai_sim.algorithms.vanilla import VanillaSchedule
+from rai_sim.algorithms.butterscotch import paper as butterscotch
+from rai_sim.algorithms.vanilla.widths import paper
 from rai_sim.engine.blocks import Setting, new_block
 from rai_sim.engine.jit import exposed
 from rai_sim.engine.round_robin import run as runs
@@ -38,7 +38,7 @@ last_round, by_words, width = exposed(runs.last_round), exposed(runs.by_words), 
 SCALE = 1000.0
 COINS = rai.Bernoulli([0.75, 0.5, 0.25])
 TAPE = rai.Recorded(np.zeros((3, 5000)))
-VANILLA, BUTTERSCOTCH = VanillaSchedule(SCALE), butterscotch(3, 0.01)
+VANILLA, BUTTERSCOTCH = paper(SCALE), butterscotch(3, 0.01)
 
 
 def new(schedule: Any = VANILLA, max_pulls: int = -1, arms: Any = TAPE, strides: int = ALL) -> Run:

@@ -15,7 +15,7 @@ from scipy import stats
 
 import rai_sim as rai
 from rai_sim import Vanilla
-from rai_sim.algorithms.vanilla import VanillaSchedule
+from rai_sim.algorithms.vanilla.widths import paper
 from rai_sim.engine.blocks import Block, new_block
 from rai_sim.engine.history import new_history
 from rai_sim.engine.jit import exposed
@@ -53,7 +53,7 @@ def sleeps(task: Task, law: Any = None, skip_error: float = 1e-12) -> int:
     """Return how often arms went to sleep in replication 0."""
     setting, block = task.block_setting(11, skip_error), new_block(1, sum(task.required))
     scale = np.pi**2 * len(task.means) / (3.0 * task.delta)
-    run = new_run(task.stack(), VanillaSchedule(scale), True, setting, block, crowds=True)
+    run = new_run(task.stack(), paper(scale), True, setting, block, crowds=True)
     loop._run_block(run, 0, block)
     assert block.finished.all()
     return int(run.crowd.cells[SLEEPS])

@@ -1,0 +1,1 @@
+"""Tests of Vanilla and its widths, `rai_sim.algorithms.vanilla`."""
