@@ -45,7 +45,11 @@ from rai_sim.tracing.trace import trace as trace
 
 if TYPE_CHECKING:
     from rai_sim import plotting as plotting
+    from rai_sim import samplers as samplers
     from rai_sim import scaling as scaling
+    from rai_sim.algorithms.own.round_robin import OwnRoundRobin as OwnRoundRobin
+    from rai_sim.algorithms.own.rule import OwnRule as OwnRule
+    from rai_sim.arms.own import OwnArms as OwnArms
     from rai_sim.certification import Certification as Certification
     from rai_sim.certification import CertificationInterrupted as CertificationInterrupted
     from rai_sim.certification import certify as certify
@@ -69,6 +73,9 @@ __all__ = [
     "Event",
     "Experiment",
     "Gaussian",
+    "OwnArms",
+    "OwnRoundRobin",
+    "OwnRule",
     "Problem",
     "Recorded",
     "Result",
@@ -96,6 +103,7 @@ __all__ = [
     "one_of_top",
     "open_study",
     "plotting",
+    "samplers",
     "scaling",
     "simulate",
     "table_problem",
@@ -118,8 +126,14 @@ _OF_STUDIES = (
 )
 #: Names of certification, likewise: most programs certify nothing.
 _OF_CERTIFICATION = ("Certification", "CertificationInterrupted", "certify", "hard_problems")
+#: Bases of a user's own, with kernels that few programs need.
+_OF_OWN = {
+    "OwnArms": "arms.own",
+    "OwnRoundRobin": "algorithms.own.round_robin",
+    "OwnRule": "algorithms.own.rule",
+}
 #: Parts of the package that not every program needs: figures need matplotlib, which is an extra.
-_PARTS = ("movielens", "plotting", "scaling")
+_PARTS = ("movielens", "plotting", "samplers", "scaling")
 
 
 def __getattr__(name: str) -> Any:
@@ -132,6 +146,8 @@ def __getattr__(name: str) -> Any:
         from rai_sim import certification
 
         return getattr(certification, name)
+    if name in _OF_OWN:
+        return getattr(importlib.import_module(f"rai_sim.{_OF_OWN[name]}"), name)
     if name in _PARTS:
         return importlib.import_module(f"rai_sim.{name}")
     raise AttributeError(f"module 'rai_sim' has no attribute {name!r}")

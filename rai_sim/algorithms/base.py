@@ -54,10 +54,11 @@ class Algorithm(ABC):
     #: longer run.
     looks_at_most_rounds: ClassVar[bool] = False
 
-    def __init_subclass__(cls) -> None:
-        """Make the algorithm known by its name."""
+    def __init_subclass__(cls, known: bool = True) -> None:
+        """Make the algorithm known by its name, unless it is but a base of others."""
         super().__init_subclass__()
-        ALGORITHMS[cls.__name__.lower()] = cls
+        if known:
+            ALGORITHMS[cls.__name__.lower()] = cls
         # what is inherited, or `dataclass` makes one, which names every option
         cls.__repr__ = cls.__repr__  # type: ignore[method-assign]
 
@@ -131,6 +132,10 @@ class Algorithm(ABC):
         array([0.0625 , 0.03125])
         """
         return np.full(np.broadcast(rounds, pulls).shape, np.nan)
+
+    def check(self, problem: Problem, delta: float) -> None:  # noqa: B027  # most are for all
+        """Raise ValueError, with a remedy, if the algorithm is not made for a problem; it is asked
+        before anything runs."""
 
     @abstractmethod
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:

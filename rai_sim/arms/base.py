@@ -46,10 +46,11 @@ class Arms(ABC):
     #: NaN.
     means_known: ClassVar[bool] = True
 
-    def __init_subclass__(cls) -> None:
-        """Make the law known by its name."""
+    def __init_subclass__(cls, known: bool = True) -> None:
+        """Make the law known by its name, unless it is but a base of others."""
         super().__init_subclass__()
-        LAWS[cls.__name__.lower()] = cls
+        if known:
+            LAWS[cls.__name__.lower()] = cls
         # or `dataclass` makes one, which prints every entry of every array
         if "__repr__" not in vars(cls):
             cls.__repr__ = Arms.__repr__  # type: ignore[method-assign]

@@ -24,6 +24,7 @@ class Setting(NamedTuple):
     max_pulls: int
     key: NDArray[np.uint64]  # (2,) the stream key of the seed
     strides: int = ALL  # a bit for each stride that may be used, see rai_sim.engine.strides
+    origin: float = 0.0  # of law units (`rai_sim.engine.law`)
 
 
 class Block(NamedTuple):

@@ -15,6 +15,9 @@ from rai_sim.support.limits import MOST_PULLS as MOST_PULLS
 #: says something. Of a block that was asked to stop, fault[1] is the number of replications that
 #: were finished.
 NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS, NOT_FINITE, STOPPED = 0, 1, 2, 3, 4
+#: A user's own rule asked for `fault[1]` arms, more than there are or fewer than none; or named
+#: something that is no arm, or an arm twice: `fault[1]`, at place `fault[2]`.
+WRONG_COUNT, WRONG_ARM = 5, 6
 
 
 class KernelStopped(Exception):
@@ -57,6 +60,18 @@ def raise_fault(fault: NDArray[np.int64]) -> NoReturn:
             f"arms: the sum of arm {arm}'s rewards is not finite at pull {pull}; "
             "a law must give finite rewards whose sums stay within the range of doubles: mend or "
             "rescale it",
+        )
+    if code == WRONG_COUNT:
+        raise ArgumentValueError(
+            "algorithm",
+            f"algorithm: step returned {arm}; return how many of `arms` are to be pulled, from 1 to "
+            "N, or 0 if they are the answer",
+        )
+    if code == WRONG_ARM:
+        raise ArgumentValueError(
+            "algorithm",
+            f"algorithm: step wrote {arm} into arms[{pull}]; an arm to be pulled is a number from 0 "
+            "to N - 1, and an answer names each arm once at most",
         )
     raise WordedOverflowError(
         f"a replication would pass {MOST_PULLS} pulls (2^62); the gaps are too small to finish: "

@@ -187,10 +187,12 @@ def checked_experiment(
             f"algorithm must be an algorithm such as rai.Vanilla(); got {short.repr(algorithm)}",
             ": add parentheses" if isinstance(algorithm, type) else "",
         )
+    delta = _check_delta(delta)
+    algorithm.check(problem, delta)
     return Experiment(
         problem,
         algorithm,
-        _check_delta(delta),
+        delta,
         check_seed(seed),
         _check_skip_error(skip_error),
         None if max_pulls is None else check_count("max_pulls", max_pulls, 1),

@@ -1,0 +1,63 @@
+"""What rules and widths of a user's own share: their code, its digest, and what is said of code that
+Numba cannot compile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+from numba.core.errors import NumbaError
+
+from rai_sim.engine.jit import implements
+from rai_sim.support import sources
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
+
+
+def function_of(cls: type, name: str, parameters: str) -> FunctionType:
+    """Return a class's static method as Python has it.
+
+    Raises
+    ------
+    TypeError
+        If it has none.
+    """
+    for base in cls.__mro__:
+        if name in vars(base):
+            function = sources.plain(vars(base)[name])
+            if function is not None:
+                return function
+    raise ArgumentTypeError(
+        "algorithm",
+        f"{cls.__name__} has no function {name}({parameters}); write one, as a static method",
+    )
+
+
+@cache
+def digest(function: FunctionType) -> str:
+    """Return `rai_sim.support.sources.digest_of` a function."""
+    return sources.digest_of(function)
+
+
+@cache
+def announce(operation: Callable[..., Any], cls: Any, function: Callable[..., Any]) -> None:
+    """Let kernels take a function for an operation on a class of named tuples, once."""
+    implements(operation, cls)(function)
+
+
+def not_compiled(where: str, error: NumbaError) -> ArgumentValueError:
+    """Return what is to be said where Numba cannot compile a user's function: of its many words the
+    ones that tell what is wrong."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    telling = [
+        line
+        for line in lines
+        if not line.startswith(("Failed in", "During:", "File", "<source", "[1"))
+    ]
+    said = " ".join(telling[:3])
+    return ArgumentValueError(
+        "algorithm",
+        f"algorithm: {where} cannot be compiled: {said[:400]}; use what Numba knows: no new arrays, "
+        "and functions decorated with numba.njit",
+    )

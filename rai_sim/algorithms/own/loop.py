@@ -1,0 +1,216 @@
+"""A user's own rule, pull by pull.
+
+Legend. R steps that pulled; counts and sums by label: an arm's place in the replication's opening
+permutation, which is all that the rule knows of it, so that no arm is the first one always.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rai_sim.engine import law as laws
+from rai_sim.engine.blocks import Block, Setting
+from rai_sim.engine.faults import (
+    MOST_PULLS,
+    NONE,
+    NOT_FINITE,
+    RECORDING_RAN_OUT,
+    STOPPED,
+    WRONG_ARM,
+    WRONG_COUNT,
+    finite,
+    report,
+)
+from rai_sim.engine.history import History, keep_state, next_asked, see_arm, stopped_at, traced
+from rai_sim.engine.jit import driver, inlined, kernel
+from rai_sim.engine.partition import (
+    Partition,
+    new_partition,
+    open_partition,
+    record_outcome,
+    settle_arm,
+)
+from rai_sim.engine.references import by_reference
+from rai_sim.engine.stop import say_begun
+from rai_sim.engine.streams import State, new_generators, replication_stream, shuffle, uniform
+from rai_sim.engine.strides import SUMS
+
+#: Cells of `Work.clock`: steps that pulled, and pulls of all arms.
+ROUND, PULLS = 0, 1
+
+
+def step(
+    task: Any,
+    counts: NDArray[np.int64],
+    sums: NDArray[np.float64],
+    scratch: NDArray[np.float64],
+    arms: NDArray[np.int64],
+) -> int:
+    """Return how many of `arms` to pull, or 0 if they are the answer: the user's, by the type of
+    `task`."""
+    raise TypeError(f"step was given {type(task).__name__}; call the rule's own")
+
+
+class Work(NamedTuple):
+    """One replication after another; N arms, by label where not said otherwise."""
+
+    law: Any
+    task: Any  # of a class that stands for the rule (`rai_sim.engine.tags`)
+    setting: Setting
+    part: Partition  # by the caller's indices
+    history: History
+    fault: NDArray[np.int64]
+    generators: NDArray[np.uint64]
+    arm_of: NDArray[np.int64]  # (N,) the caller's index
+    counts: NDArray[np.int64]  # (N,) pulls
+    total: NDArray[np.float64]  # (N,) sums in law units
+    sums: NDArray[np.float64]  # (N,) sums of rewards
+    scratch: NDArray[np.float64]  # the rule's own, zero when a replication begins
+    arms: NDArray[np.int64]  # (N,) what the rule asks for
+    named: NDArray[np.bool_]  # (N,) which labels an answer has named
+    clock: NDArray[np.int64]
+
+
+def new_work(law: Any, task: Any, scratch: int, setting: Setting, block: Block) -> Work:
+    """Allocate for a block of replications."""
+    N = setting.cluster_of.size
+    return Work(
+        law=law,
+        task=task,
+        setting=setting,
+        part=new_partition(setting),
+        history=block.history,
+        fault=block.fault,
+        generators=new_generators(),
+        arm_of=np.zeros(N, np.int64),
+        counts=np.zeros(N, np.int64),
+        total=np.zeros(N),
+        sums=np.zeros(N),
+        scratch=np.zeros(scratch),
+        arms=np.zeros(N, np.int64),
+        named=np.zeros(N, np.bool_),
+        clock=np.zeros(2, np.int64),
+    )
+
+
+@driver
+def run_block(given: Work, first: int, block: Block) -> None:
+    """Run len(block.pulls) replications, indices from `first` on."""
+    work = by_reference(given)
+    for b in range(block.pulls.size):
+        finished = _run_one(work, first + b)
+        if work.fault[0] == STOPPED:
+            work.fault[1] = b
+        if work.fault[0] != NONE:
+            return
+        R, pulls = work.clock[ROUND], work.clock[PULLS]
+        block.rounds_by_stride[SUMS] += R
+        record_outcome(block, b, work.part, work.setting.cluster_of, finished, R, pulls)
+
+
+@kernel
+def _run_one(work: Work, replication: int) -> bool:
+    """Run one replication; return whether it finished."""
+    setting, clock, arms = work.setting, work.clock, work.arms
+    counts, sums, scratch = work.counts, work.sums, work.scratch
+    tracing, N = traced(work.history), work.arm_of.size
+    state = _begin(work, replication)
+    while True:
+        if stopped_at(work.history, clock[ROUND], clock[PULLS], N):
+            report(work.fault, STOPPED, 0, 0)
+            return False
+        for j in range(work.task.uniforms.size):
+            work.task.uniforms[j], state = uniform(state)
+        k = step(work.task, counts, sums, scratch, arms)
+        if k == 0:
+            return _answer(work)
+        if not _may_pull(work, k):
+            return False
+        for j in range(k):
+            state = _pull(work, arms[j], state)
+        clock[ROUND] += 1
+        clock[PULLS] += k
+        if tracing:
+            _see(work)
+        if work.fault[0] != NONE:
+            return False
+    return setting.delta < 0.0  # never
+
+
+@inlined
+def _begin(work: Work, replication: int) -> State:
+    """Draw the opening permutation; set all that is kept to zero."""
+    say_begun(work.history.position, replication, work.arm_of.size)
+    state = replication_stream(work.setting.key, replication, work.generators)
+    open_partition(work.part, work.setting.sizes)
+    work.clock[ROUND], work.clock[PULLS] = 0, 0
+    for label in range(work.counts.size):
+        work.counts[label], work.total[label], work.sums[label] = 0, 0.0, 0.0
+    for place in range(work.scratch.size):
+        work.scratch[place] = 0.0
+    return shuffle(work.arm_of, state)
+
+
+@kernel
+def _may_pull(work: Work, k: int) -> bool:
+    """Whether a step's pulls can be made: they are of arms, the cap pays for all of them, the
+    recording holds them."""
+    N, cap = work.arm_of.size, work.setting.max_pulls
+    if k < 0 or k > N:
+        report(work.fault, WRONG_COUNT, k, 0)
+        return False
+    for j in range(k):
+        if work.arms[j] < 0 or work.arms[j] >= N:
+            report(work.fault, WRONG_ARM, work.arms[j], j)
+            return False
+    most = cap if cap >= 0 else MOST_PULLS
+    return work.clock[PULLS] + k <= most
+
+
+@inlined
+def _pull(work: Work, label: int, state: State) -> State:
+    """Pull an arm once."""
+    law, setting, taken = work.law, work.setting, work.counts[label]
+    arm = work.arm_of[label]
+    if taken >= laws.pulls_available(law):
+        report(work.fault, RECORDING_RAN_OUT, arm, taken + 1)
+        return state
+    total, state = laws.one_pull(law, arm, work.total[label], taken, state)
+    if not finite(total):
+        report(work.fault, NOT_FINITE, arm, taken + 1)
+    work.total[label], work.counts[label] = total, taken + 1
+    work.sums[label] = setting.origin * (taken + 1) + laws.unit(law) * total
+    return state
+
+
+@kernel
+def _answer(work: Work) -> bool:
+    """Name the arms of an answer, cluster after cluster; return whether it is one."""
+    part, N, place = work.part, work.arm_of.size, 0
+    for label in range(N):
+        work.named[label] = False
+    for i in range(part.required.size):
+        for _ in range(part.required[i]):
+            label = work.arms[place]
+            if label < 0 or label >= N or work.named[label]:
+                report(work.fault, WRONG_ARM, label, place)
+                return False
+            work.named[label] = True
+            settle_arm(part, i, work.arm_of[label], max(work.clock[ROUND], 1))
+            place += 1
+    return True
+
+
+@kernel
+def _see(work: Work) -> None:
+    """Keep the state of the step, for a trace: what an answer is judged by is the last one."""
+    R, pulls = work.clock[ROUND], work.clock[PULLS]
+    for label in range(work.arm_of.size):
+        taken = work.counts[label]
+        mean = work.total[label] / taken if taken > 0 else np.nan
+        see_arm(work.history, work.arm_of[label], mean, taken, pulls)
+    if next_asked(work.history) <= R:
+        keep_state(work.history, R)

@@ -1,0 +1,205 @@
+"""A round robin with a width of a user's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, dataclass_transform
+
+import numpy as np
+from numba.core.errors import NumbaError
+from numpy.typing import NDArray
+
+from rai_sim.algorithms.base import Algorithm
+from rai_sim.algorithms.own.code import announce, digest, function_of, not_compiled
+from rai_sim.algorithms.pairs import pairs_to_order
+from rai_sim.engine import schedule as operations
+from rai_sim.engine.blocks import Block, Setting
+from rai_sim.engine.jit import kernel
+from rai_sim.engine.round_robin.loop import run_block
+from rai_sim.engine.tags import tag
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
+
+if TYPE_CHECKING:
+    from rai_sim.problem import Problem
+
+_TOLD = ("n_arms", "delta", "pairs")
+#: Rounds at which a width is looked at before it is used, up to those that are never reached.
+_LOOKED_AT = np.unique(
+    np.concatenate([np.arange(1.0, 2049.0), np.floor(np.geomspace(2049.0, 2.0**60, 4000))])
+)
+#: Relative: so much may rounding do to a width.
+_ROUNDING = 1e-12
+
+
+@dataclass_transform(frozen_default=True)
+@dataclass(frozen=True, repr=False)
+class OwnRoundRobin(Algorithm, known=False):
+    """A round robin as `Vanilla` is one, with a width of a user's own: derive from this class and write
+    `width`.
+
+    `width(R, n_arms, delta, pairs)`, a static method, is given the round R as a float, N, delta, and
+    P, the number of pairs of arms that must not be judged the wrong way round
+    (`rai_sim.algorithms.pairs.pairs_to_order`); and after these the class's options, if it has any.
+    It returns W(R): an arm beats another in round R, when each has R pulls, if its sum of rewards is
+    larger by more than W(R). It is compiled by Numba: arithmetic and `math`.
+
+    W must be positive, must not fall, and must be concave, with W(R) / R not growing: that is looked
+    at for rounds up to 2^60 before anything runs, and is what certified jumps rely on. They find
+    stretches of rounds without an event as they do for `Vanilla`. Whether the rule is delta-PC is
+    the width's affair: `rai_sim.certify` tests it.
+
+    Two are one experiment if their names, options and code are the same. To open a study, import
+    the class first.
+
+    Parameters
+    ----------
+    merging : bool, default True
+        Whether neighbouring clusters of which nothing more is asked are merged.
+
+    Raises
+    ------
+    TypeError
+        If there is no `width`, or an option is no number.
+    ValueError
+        When it is run: if W is not as it must be.
+
+    Examples
+    --------
+    >>> import math
+    >>> import rai_sim as rai
+    >>> class Narrow(rai.OwnRoundRobin):
+    ...     @staticmethod
+    ...     def width(R, n_arms, delta, pairs):
+    ...         return math.sqrt(R * math.log(math.pi**2 * R * R * pairs / (6 * delta)))
+    >>> result = rai.simulate(rai.table_problem(2), Narrow(), replications=100, seed=1)
+    >>> bool(15_000 < result.pulls.mean() < 30_000)  # Vanilla: 48,000
+    True
+    """
+
+    merging: bool = True
+
+    def __init_subclass__(cls, known: bool = True) -> None:
+        """Take the annotated names for options."""
+        super().__init_subclass__(known=known)
+        dataclass(frozen=True)(cls)
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be run."""
+        super().__post_init__()
+        object.__setattr__(self, "_digest", digest(self._function()))
+        for name, value in self._own_options().items():
+            if not isinstance(value, (bool, int, float)):
+                raise ArgumentTypeError(
+                    name,
+                    f"{type(self).__name__}: {name} is {value!r}; width can be told numbers alone",
+                )
+
+    def check(self, problem: Problem, delta: float) -> None:
+        """Refuse a width that certified jumps cannot rely on."""
+        pairs = pairs_to_order(problem.clusters, problem.required, self.merging)
+        _look_at(self, problem.n_arms, delta, pairs)
+
+    @property
+    def label(self) -> str:
+        """Name with options, for tables."""
+        told = ", ".join(f"{name}={value!r}" for name, value in self.options_told().items())
+        return f"{type(self).__name__}({told})"
+
+    def __repr__(self) -> str:
+        """Return name, options, and the first digits of the code's digest."""
+        told = [f"{name}={value!r}" for name, value in self.options_told().items()]
+        code: str = getattr(self, "_digest", "")
+        return f"{type(self).__qualname__}({', '.join([*told, f'code={code[:16]}'])})"
+
+    def radius(
+        self, rounds: NDArray[np.int64], pulls: NDArray[np.int64], problem: Problem, delta: float
+    ) -> NDArray[np.float64]:
+        """Return W(R) / (2 R)."""
+        R = np.asarray(rounds, float)
+        pairs = pairs_to_order(problem.clusters, problem.required, self.merging)
+        W = np.array([self._width(one, problem.n_arms, delta, pairs) for one in R.ravel()])
+        return np.asarray(W.reshape(R.shape) / (2.0 * R) + 0.0 * pulls)
+
+    def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
+        """Run len(block.pulls) replications from index `first` on and write them into `block`."""
+        options = self._own_options()
+        cls = tag(type(self).__name__, getattr(self, "_digest"), [*_TOLD, *options])  # noqa: B009
+        _announce(cls, self._function())
+        pairs = pairs_to_order(setting.sizes.tolist(), setting.required.tolist(), self.merging)
+        schedule = cls(setting.cluster_of.size, setting.delta, pairs, *map(float, options.values()))
+        try:
+            run_block(law, schedule, self.merging, setting, first, block, crowds=True)
+        except NumbaError as error:
+            raise not_compiled(f"{type(self).__name__}.width", error) from error
+
+    def _function(self) -> FunctionType:
+        return function_of(type(self), "width", "R, n_arms, delta, pairs")
+
+    def _own_options(self) -> dict[str, Any]:
+        """Return the options that `width` is told."""
+        return {name: value for name, value in self.options_told().items() if name != "merging"}
+
+    def _width(self, R: float, n_arms: int, delta: float, pairs: int) -> float:
+        options = map(float, self._own_options().values())
+        return float(self._function()(float(R), n_arms, delta, pairs, *options))
+
+
+@lru_cache(maxsize=1024)
+def _look_at(algorithm: OwnRoundRobin, n_arms: int, delta: float, pairs: int) -> None:
+    """Raise ValueError, with the rounds, if W is not as certified jumps ask."""
+    R = _LOOKED_AT
+    W = np.array([algorithm._width(one, n_arms, delta, pairs) for one in R])
+    slopes = np.diff(W) / np.diff(R)
+    rounding = _ROUNDING * W[1:] / np.diff(R)
+    flaws = {
+        "is not a positive number": ~((W > 0.0) & (np.inf > W)),
+        "falls": np.append(slopes < -rounding, False),
+        "is not concave": np.append(np.diff(slopes) > rounding[:-1] + rounding[1:], [False, False]),
+        "divided by R grows": np.append(np.diff(W / R) > _ROUNDING * (W / R)[1:], False),
+    }
+    for flaw, where in flaws.items():
+        if where.any():
+            at = int(np.argmax(where))
+            raise ArgumentValueError(
+                "algorithm",
+                f"algorithm: the width of {algorithm.label} {flaw} at round {R[at]:.0f}, where it is "
+                f"{W[at]:.6g}, for {n_arms} arms, {pairs} pairs and delta {delta:g}; certified jumps "
+                "need one that grows and is concave, as a multiple of sqrt(R) is",
+            )
+
+
+def _announce(cls: Any, function: FunctionType) -> None:
+    """Let kernels know the schedule that a width makes."""
+    announce(operations.threshold, cls, _threshold_by(cls, function))
+    announce(operations.every_round, cls, _every_round)
+    announce(operations.pulls_after, cls, _pulls_after)
+    announce(operations.threshold_after, cls, _threshold_after)
+    announce(operations.shift, cls, _shift)
+
+
+@cache
+def _threshold_by(cls: Any, function: FunctionType) -> Any:
+    """Return W(R) as kernels ask for it: the user's function, told what the schedule holds."""
+    own = kernel(function)
+    names = ", ".join(f"schedule.{name}" for name in cls._fields)
+    space: dict[str, Any] = {"own": own}
+    exec(f"def threshold(schedule, R):\n    return own(R, {names})\n", space)
+    return space["threshold"]
+
+
+def _every_round(schedule: Any) -> bool:
+    return True
+
+
+def _pulls_after(schedule: Any, R: float) -> float:
+    return R
+
+
+def _threshold_after(schedule: Any, R0: float, W0: float, R: float) -> float:
+    return operations.threshold(schedule, R)
+
+
+def _shift(schedule: Any) -> float:
+    return np.inf

@@ -1,0 +1,169 @@
+"""Any rule of a user's own, as one function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any, ClassVar, Self, dataclass_transform
+
+import numpy as np
+from numba.core.errors import NumbaError
+
+from rai_sim.algorithms.base import Algorithm
+from rai_sim.algorithms.own import loop, plain
+from rai_sim.algorithms.own.code import announce, digest, function_of, not_compiled
+from rai_sim.engine.blocks import Block, Setting
+from rai_sim.engine.tags import tag
+from rai_sim.support.errors import ArgumentTypeError
+
+#: Fields of what `step` is told, before the rule's own options.
+_TOLD = ("n_arms", "clusters", "required", "delta", "uniforms")
+
+
+@dataclass_transform(frozen_default=True)
+@dataclass(frozen=True, repr=False)
+class OwnRule(Algorithm, known=False):
+    """A user's own algorithm: derive from this class and write `step`.
+
+    The rule is asked again and again what to pull next, until it gives its answer. `step` is compiled
+    by Numba and run pull by pull, 20 million pulls a second and more; `in_python()` runs it without.
+    It works in `simulate`, studies, `trace`, figures and `certify` like the package's algorithms.
+
+    `step(task, counts, sums, scratch, arms)` is a static method of
+
+    task
+        What is asked: `n_arms`, `clusters` and `required` (m,) int64, `delta`; `uniforms` (U,)
+        float64, new in each step; and the class's options by their names.
+    counts, sums : (N,) int64 and float64
+        Pulls of each arm, and sums of its rewards. Read only.
+    scratch : (S,) float64
+        The rule's own memory, zeros when a replication begins.
+    arms : (N,) int64
+        To be written: the arms to pull once each, an arm several times if it is there several times;
+        or the answer, cluster after cluster, each arm once.
+
+    It returns how many arms are to be pulled, or 0 if `arms` begins with the answer. Arms are
+    numbered in a random order of each replication's own, so that a rule may break ties by number.
+
+    An option is an annotated name with a default, a number or truth value. `scratch` (numbers) and
+    `uniforms` say how large these arrays are; `scratch_for(n_arms)` may be overridden.
+
+    What Numba asks of `step`: loops, arithmetic, `math`, indexing of arrays; functions that it calls
+    are decorated with `numba.njit`; it makes no arrays. Divisions by zero give inf or nan.
+
+    Two rules are one experiment if their names, options and code are the same; see
+    `rai_sim.support.sources.digest_of`. To open a study, import the class first.
+
+    Raises
+    ------
+    TypeError
+        If there is no `step`, or an option is no number.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> class Fixed(rai.OwnRule):
+    ...     each: int = 50  # pulls an arm
+    ...
+    ...     @staticmethod
+    ...     def step(task, counts, sums, scratch, arms):
+    ...         if counts[0] == task.each:
+    ...             best = 0
+    ...             for arm in range(task.n_arms):
+    ...                 if sums[arm] > sums[best]:
+    ...                     best = arm
+    ...             arms[0] = best
+    ...             return 0
+    ...         for arm in range(task.n_arms):
+    ...             arms[arm] = arm
+    ...         return task.n_arms
+    >>> problem = rai.best_arm(rai.Bernoulli([0.7, 0.4, 0.2]))
+    >>> result = rai.simulate(problem, Fixed(each=30), replications=100, seed=1)
+    >>> result.pulls.max(), bool(result.correct.mean() > 0.9)
+    (np.int64(90), True)
+    >>> in_python = rai.simulate(problem, Fixed(each=30).in_python(), replications=3, seed=1)
+    >>> in_python.representatives.tolist() == result.representatives[:3].tolist()
+    True
+    """
+
+    looks_at_most_rounds: ClassVar[bool] = True
+    #: How many numbers of memory the rule has, and how many uniforms it gets in each step.
+    scratch: ClassVar[int] = 0
+    uniforms: ClassVar[int] = 0
+
+    def __init_subclass__(cls, known: bool = True) -> None:
+        """Take the annotated names for options."""
+        super().__init_subclass__(known=known)
+        dataclass(frozen=True)(cls)
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be run."""
+        super().__post_init__()
+        name, function = type(self).__name__, self._function()
+        for option, value in self.options_told().items():
+            if not isinstance(value, (bool, int, float)):
+                raise ArgumentTypeError(
+                    option, f"{name}: {option} is {value!r}; step can be told numbers alone"
+                )
+        for told in _TOLD:
+            if told in self.options_told():
+                raise ArgumentTypeError(
+                    told, f"{name}: {told} is told to step anyway; call the option otherwise"
+                )
+        object.__setattr__(self, "_digest", digest(function))
+
+    def scratch_for(self, n_arms: int) -> int:
+        """Return how many numbers of memory the rule has for so many arms: `scratch`."""
+        return self.scratch
+
+    def in_python(self) -> Self:
+        """Return the same algorithm, whose `step` is run by Python: slowly, with the same results.
+
+        For print and debuggers, and for a look at what a replication does.
+        """
+        copy = type(self)(**self.options_told())
+        object.__setattr__(copy, "_in_python", True)
+        return copy
+
+    @property
+    def label(self) -> str:
+        """Name with options, for tables."""
+        told = ", ".join(f"{name}={value!r}" for name, value in self.options_told().items())
+        return f"{type(self).__name__}({told})"
+
+    def __repr__(self) -> str:
+        """Return name, options, and the first digits of the code's digest."""
+        told = [f"{name}={value!r}" for name, value in self.options_told().items()]
+        digest: str = getattr(self, "_digest", "")
+        return f"{type(self).__qualname__}({', '.join([*told, f'code={digest[:16]}'])})"
+
+    def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
+        """Run len(block.pulls) replications from index `first` on and write them into `block`."""
+        N = setting.cluster_of.size
+        work = loop.new_work(law, self._task(setting), self.scratch_for(N), setting, block)
+        if getattr(self, "_in_python", False):
+            plain.run_block(self._function(), work, first, block)
+            return
+        told: Any = type(work.task)
+        announce(loop.step, told, self._function())
+        try:
+            loop.run_block(work, first, block)
+        except NumbaError as error:
+            raise not_compiled(f"{type(self).__name__}.step", error) from error
+
+    def _function(self) -> FunctionType:
+        """Return `step` as Python has it."""
+        return function_of(type(self), "step", "task, counts, sums, scratch, arms")
+
+    def _task(self, setting: Setting) -> Any:
+        """Return what `step` is told."""
+        options = self.options_told()
+        cls = tag(type(self).__name__, getattr(self, "_digest"), [*_TOLD, *options])  # noqa: B009
+        return cls(
+            setting.cluster_of.size,
+            setting.sizes,
+            setting.required,
+            setting.delta,
+            np.zeros(self.uniforms),
+            *options.values(),
+        )

@@ -1,0 +1,31 @@
+"""Classes of named tuples that are made while a program runs: what kernels know of a user's own
+rule, width or reward law.
+
+A kernel is compiled, and kept on disk, for a class: its name holds the digest of the user's
+functions, so that a changed function is another class.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import namedtuple
+from collections.abc import Sequence
+from typing import Any
+
+
+def tag(name: str, digest: str, fields: Sequence[str]) -> Any:
+    """Return the class of a name, a digest and fields, one and the same whenever it is asked for.
+
+    It is pickled by reference: it stands in this module.
+
+    Examples
+    --------
+    >>> one = tag("Race", "0123456789abcdef0123", ["delta"])
+    >>> one.__name__, tag("Race", "0123456789abcdef0123", ["delta"]) is one
+    ('Race_0123456789abcdef_...', True)
+    """
+    shape = hashlib.sha256("\n".join(fields).encode()).hexdigest()
+    full = f"{name}_{digest[:16]}_{shape[:4]}"
+    if full not in globals():
+        globals()[full] = namedtuple(full, list(fields), module=__name__)
+    return globals()[full]

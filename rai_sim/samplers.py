@@ -1,0 +1,19 @@
+"""What a reward law of a user's own may draw by (`rai_sim.OwnArms`): exact samplers, for compiled code
+alone.
+
+Each is given the state of the replication's stream last, and returns what it drew and the state
+after it.
+
+uniform(random)
+    A double in [0, 1), a multiple of 2^-53.
+normal(random)
+    A standard normal.
+binomial(n, p, random)
+    The successes, a float, among n trials with probability p.
+"""
+
+from rai_sim.engine.sampling import binomial as binomial
+from rai_sim.engine.sampling import normal as normal
+from rai_sim.engine.streams import uniform as uniform
+
+__all__ = ["binomial", "normal", "uniform"]

@@ -1,0 +1,196 @@
+"""Rules of a user's own: everywhere an algorithm is, told apart by their code."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from own_rules import EachOften, Elimination, Wander, wrong
+
+import rai_sim as rai
+from rai_sim.algorithms.base import ALGORITHMS
+from rai_sim.algorithms.text import algorithm_from_text, algorithm_to_text
+
+
+def input_of_python() -> str:
+    """Return a text, by a function that Numba does not compile."""
+    return str({"a": "0"}["a"])
+
+
+PROBLEM = rai.best_arm(rai.Bernoulli([0.8, 0.5, 0.4]))
+
+
+def test_what_it_is_called() -> None:
+    """Options in labels; in the identity the code, too; the base itself is no algorithm."""
+    rule = EachOften(each=7)
+    assert rule.label == "EachOften(each=7)"
+    assert repr(rule).startswith("EachOften(each=7, code=")
+    assert rule == EachOften(7) != EachOften()
+    assert "ownrule" not in ALGORITHMS
+    assert "eachoften" not in ALGORITHMS
+
+
+def test_other_code_is_another_experiment() -> None:
+    """And another kernel: both give their own numbers, one after the other."""
+
+    def made(share: int) -> Any:
+        class Some(rai.OwnRule, known=False):
+            @staticmethod
+            def step(task: Any, counts: Any, sums: Any, scratch: Any, arms: Any) -> int:
+                arms[0] = 0
+                return 0 if counts[0] == share else 1
+
+        return Some()
+
+    one, other = made(2), made(3)
+    assert repr(one) != repr(other)
+    for rule, pulls in ((one, 2), (other, 3), (one, 2)):
+        assert rai.simulate(PROBLEM, rule, replications=2, seed=1).pulls.tolist() == [pulls] * 2
+
+
+def test_workers_and_blocks_do_not_matter() -> None:
+    """Threads, processes, blocks of any size, single replications."""
+    rule = Wander()
+    whole = rai.simulate(PROBLEM, rule, replications=40, seed=3)
+    for options in ({"n_jobs": 2}, {"block_size": 7}):
+        other = rai.simulate(PROBLEM, rule, replications=40, seed=3, **options)  # type: ignore[arg-type]
+        assert other.pulls.tolist() == whole.pulls.tolist()
+    one = rai.simulate(PROBLEM, rule, replications=1, first_replication=31, seed=3)
+    assert one.pulls[0] == whole.pulls[31]
+    assert len(set(whole.pulls.tolist())) > 5
+
+
+def test_traces_certify_and_figures() -> None:
+    """A trace's states are the steps asked for; a rule that errs is rejected, one that does not is
+    not."""
+    trace = rai.trace(PROBLEM, Elimination(), 0.1, seed=1)
+    result = rai.simulate(PROBLEM, Elimination(), delta=0.1, replications=1, seed=1)
+    assert trace.result.pulls[0] == result.pulls[0] == trace.arm_pulls[-1].sum()
+    assert trace.rounds[-1] == result.rounds[0]
+    assert trace.representatives == tuple(result.representatives[0])
+    assert trace.rounds.tolist() == sorted(set(trace.rounds.tolist()))
+    guess = rai.certify(EachOften(each=1), delta=0.1, problems={"three": PROBLEM}, seed=0)
+    assert not guess.passed
+    sound = rai.certify(Elimination(), delta=0.1, problems={"three": PROBLEM}, seed=0)
+    assert sound.passed
+    rai.plotting.distribution(
+        [result, rai.simulate(PROBLEM, rai.Vanilla(), replications=5, seed=1)]
+    )
+
+
+def test_studies_know_it_by_name_and_code(tmp_path: Path) -> None:
+    """Stored, resumed, opened again; with other code under the same name it is another thing; text
+    and back."""
+
+    def made(more: int) -> Any:
+        class Named(rai.OwnRule):
+            each: int = 3
+
+            @staticmethod
+            def step(task: Any, counts: Any, sums: Any, scratch: Any, arms: Any) -> int:
+                arms[0] = 0
+                return 0 if counts[0] == task.each + more else 1
+
+        return Named
+
+    try:
+        rule = made(0)(each=5)
+        assert algorithm_to_text(rule) == "named:each=5"
+        assert algorithm_from_text("named:each=5") == rule
+        study = rai.Study.grid({"three": PROBLEM}, [rule], [0.1], replications=6, seed=0)
+        study.run(tmp_path / "store")
+        opened = rai.open_study(tmp_path / "store")
+        assert opened.tasks[0].experiment == study.tasks[0].experiment
+        more = rai.Study.grid({"three": PROBLEM}, [rule], [0.1], replications=9, seed=0)
+        assert more.run(tmp_path / "store").summary()["replications"].to_list() == [9]
+        made(1)
+        with pytest.warns(rai.StoreWarning, match="was another thing when this was stored"):
+            rai.open_study(tmp_path / "store")
+    finally:
+        ALGORITHMS.pop("named", None)
+
+
+@pytest.mark.parametrize(
+    ("returned", "arm", "words"),
+    [
+        (4, 0, r"step returned 4; return how many of `arms` are to be pulled, from 1 to N"),
+        (-1, 0, r"step returned -1"),
+        (1, 3, r"step wrote 3 into arms\[0\]"),
+        (2, -1, r"step wrote -1 into arms\[0\]"),
+        (0, 7, r"step wrote 7 into arms\[0\]"),
+    ],
+)
+def test_what_is_no_arm_is_an_error(returned: int, arm: int, words: str) -> None:
+    """Compiled or not, at once."""
+    rule = wrong(returned, arm)
+    for one in (rule, rule.in_python()):
+        with pytest.raises(ValueError, match=words):
+            rai.simulate(PROBLEM, one, replications=2, seed=1)
+
+
+def test_an_answer_names_no_arm_twice() -> None:
+    """Of two that are asked for."""
+    problem, rule = rai.top(rai.Bernoulli([0.8, 0.7, 0.4]), 2), wrong(0, 1)
+    for one in (rule, rule.in_python()):  # arms[1] is 0 at first, and then 1, whichever was written
+        rai.simulate(problem, one, replications=1, seed=1)
+
+    class Twice(rai.OwnRule, known=False):
+        @staticmethod
+        def step(task: Any, counts: Any, sums: Any, scratch: Any, arms: Any) -> int:
+            arms[0] = arms[1] = 2
+            return 0
+
+    for one in (Twice(), Twice().in_python()):
+        with pytest.raises(ValueError, match=r"step wrote 2 into arms\[1\].*each arm once"):
+            rai.simulate(problem, one, replications=1, seed=1)
+
+
+def test_rules_that_cannot_be_made() -> None:
+    """Each says what is missing."""
+
+    class Empty(rai.OwnRule, known=False):
+        pass
+
+    with pytest.raises(TypeError, match=r"Empty has no function step\(task, counts"):
+        Empty()
+
+    class Worded(EachOften, known=False):
+        note: str = "a"
+
+    with pytest.raises(TypeError, match=r"Worded: note is 'a'; step can be told numbers alone"):
+        Worded()
+
+    class Told(EachOften, known=False):
+        delta: float = 0.1
+
+    with pytest.raises(TypeError, match=r"Told: delta is told to step anyway"):
+        Told()
+    with pytest.raises(TypeError, match="each must be an integer"):
+        EachOften(each=1.5)  # type: ignore[arg-type]
+
+
+def test_code_that_numba_does_not_know() -> None:
+    """Names the function, what is wrong, and the remedy; Python runs it all the same."""
+
+    class Worded(rai.OwnRule, known=False):
+        @staticmethod
+        def step(task: Any, counts: Any, sums: Any, scratch: Any, arms: Any) -> int:
+            arms[0] = int(input_of_python())
+            return 0
+
+    with pytest.raises(ValueError, match=r"Worded.step cannot be compiled: .*numba.njit"):
+        rai.simulate(PROBLEM, Worded(), replications=1, seed=1)
+    assert rai.simulate(PROBLEM, Worded().in_python(), replications=1, seed=1).finished[0]
+
+
+def test_caps_and_recordings() -> None:
+    """A step that the cap does not pay for is not made; a recording that ends is named."""
+    capped = rai.simulate(PROBLEM, EachOften(), replications=3, max_pulls=31, seed=1)
+    assert capped.pulls.tolist() == [30] * 3
+    assert not capped.finished.any()
+    assert (capped.representatives == -1).all()
+    short = rai.best_arm(rai.Recorded([[1, 1, 1], [0, 0, 0]]))
+    for rule in (EachOften(), EachOften().in_python()):
+        with pytest.raises(ValueError, match=r"recording of arm \d ran out: pull 4"):
+            rai.simulate(short, rule, replications=1, seed=1)
+    assert replace(EachOften(), each=3).each == 3

@@ -1,0 +1,136 @@
+"""Reward laws of a user's own: the package's numbers with the package's samplers, and errors for laws
+that are not what they say."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from own_rules import Bell, Coin
+from scipy import stats
+
+import rai_sim as rai
+from rai_sim.arms.base import LAWS
+from rai_sim.samplers import uniform
+
+
+def test_gaussian_arms_once_more() -> None:
+    """With the same draws every number is the package's."""
+    ours, theirs = (
+        rai.simulate(rai.best_arm(arms), rai.Vanilla(), delta=0.1, replications=50, seed=2)
+        for arms in (Bell([0.7, 0.5, 0.4], sd=0.4), rai.Gaussian([0.7, 0.5, 0.4], sd=0.4))
+    )
+    for name in ("pulls", "rounds", "representatives"):
+        assert getattr(ours, name).tolist() == getattr(theirs, name).tolist()
+
+
+def test_coins_without_sums() -> None:
+    """One pull after another, the same law as Bernoulli arms: Kolmogorov-Smirnov at 1e-6 for each
+    algorithm."""
+    for algorithm in (rai.Vanilla(), rai.Butterscotch()):
+        ours, theirs = (
+            rai.simulate(rai.best_arm(arms), algorithm, delta=0.1, replications=1_000, seed=seed)
+            for seed, arms in enumerate((Coin([0.8, 0.5]), rai.Bernoulli([0.8, 0.5])))
+        )
+        assert stats.ks_2samp(ours.pulls, theirs.pulls).pvalue > 1e-6
+
+
+def test_samples() -> None:
+    """Rewards one by one and sums at once, a function of the seed."""
+    bells = Bell([0.7, 0.5], sd=0.25)
+    rewards, sums = bells.sample(1, 20_000, seed=3), bells.sample_sums(1, 16, 20_000, seed=3)
+    assert abs(rewards.mean() - 0.5) < 5 * 0.25 / math.sqrt(20_000)
+    assert sums.std() == pytest.approx(1.0, rel=0.03)
+    assert (bells.sample(1, 5, seed=3) == rewards[:5]).all()
+    assert not (bells.sample(1, 5, seed=4) == rewards[:5]).any()
+
+
+def test_what_it_is_called_and_stored(tmp_path: Path) -> None:
+    """Fields in the identity, code too; a study opens with the same arms."""
+
+    class Stored(Bell):
+        pass
+
+    try:
+        arms = Stored([0.7, 0.5], sd=0.3)
+        assert repr(arms) == "Stored(2 arms, means [0.7, 0.5], sd 0.3)"
+        assert arms == Stored([0.7, 0.5], sd=0.3) != Stored([0.7, 0.5])
+        study = rai.Study.grid({"x": rai.best_arm(arms)}, [rai.Vanilla()], [0.1], replications=3)
+        study.run(tmp_path / "store")
+        assert rai.open_study(tmp_path / "store").tasks[0].experiment.problem.arms == arms
+    finally:
+        LAWS.pop("stored", None)
+    assert "ownarms" not in LAWS
+    assert "coin" not in LAWS
+
+
+def made(body: Any, **attributes: Any) -> Any:
+    """Return a class of arms with a pull of its own."""
+    return type("Odd", (rai.OwnArms,), {"pull": staticmethod(body), **attributes}, known=False)
+
+
+def _double(law: Any, arm: Any, random: Any) -> Any:
+    u, random = uniform(random)
+    return 2.0 * u * law.means[arm], random
+
+
+def _infinite(law: Any, arm: Any, random: Any) -> Any:
+    u, random = uniform(random)
+    return (math.inf if u < 0.01 else 0.5), random
+
+
+def _more(law: Any, arm: Any, k: Any, random: Any) -> Any:
+    u, random = uniform(random)
+    return k * (law.means[arm] + 0.2 * (u - 0.5)), random
+
+
+def test_laws_that_are_not_what_they_say() -> None:
+    """Means, bounds, sums, finiteness: each is seen, and says the numbers."""
+    assert (
+        made(_double)([0.5, 0.3]).why_not_sub_gaussian()
+        == "Odd has neither bounds nor a variance_proxy"
+    )
+    for cls, words in (
+        (made(lambda law, arm, random: _double(law, arm, random)), None),
+        (made(_double, bounds=(0.0, 0.5)), r"outside its bounds 0 and 0.5; mend them"),
+        (made(_infinite), r"rewards of arm 0 one is inf; mend pull"),
+        (made(_double, pulls=staticmethod(_more)), r"sums of 64 rewards of arm 0 .*; mend pulls"),
+    ):
+        problem = rai.Problem(cls([0.5, 0.3]), (1, 1), (1, 0), strict=False)
+        if words is not None:
+            with pytest.raises(ValueError, match=words):
+                rai.simulate(problem, rai.Vanilla(), replications=1, seed=1)
+    shifted = made(lambda law, arm, random: (0.25, random))
+    problem = rai.Problem(shifted([0.5, 0.3]), (1, 1), (1, 0), strict=False)
+    with pytest.raises(ValueError, match=r"arm 0 the mean is 0.25, but means\[0\] is 0.5"):
+        rai.simulate(problem, rai.Vanilla(), replications=1, seed=1)
+
+
+def test_bad_fields() -> None:
+    """Each names the field."""
+    with pytest.raises(TypeError, match="has no function pull"):
+        type("None_", (rai.OwnArms,), {}, known=False)([0.5])
+    with pytest.raises(ValueError, match=r"bounds are 1\.0 and 0\.0"):
+        made(_double, bounds=(1.0, 0.0))([0.5]).why_not_sub_gaussian()
+
+    class Wide(Bell, known=False):
+        skew: Any = 0.0
+
+    with pytest.raises(ValueError, match="skew has 3 entries for 2 arms"):
+        Wide([0.5, 0.4], skew=[1.0, 2.0, 3.0])
+    assert Wide([0.5, 0.4], skew=[1.0, 2.0]).skew.tolist() == [1.0, 2.0]
+    with pytest.raises(ValueError, match=r"strict|sub-Gaussian|sd"):
+        rai.best_arm(Bell([0.5, 0.4], sd=3.0))
+
+
+def _not_compiled() -> float:
+    return float({"a": "0"}["a"])
+
+
+def test_numba_errors_are_told() -> None:
+    """With the class's name."""
+    cls = made(lambda law, arm, random: (_not_compiled(), random))
+    with pytest.raises(ValueError, match="pull or pulls of Odd cannot be compiled"):
+        cls([0.5, 0.3]).sample(0, 3)
+    assert np.isfinite(Coin([0.5]).sample(0, 10)).all()
