@@ -10,6 +10,7 @@ import pytest
 from matplotlib import pyplot
 
 import rai_sim as rai
+from rai_sim.algorithms.base import ALGORITHMS
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -55,7 +56,7 @@ def test_the_example_in_python_and_sql(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_the_example_of_certification(capsys: pytest.CaptureFixture[str]) -> None:
     """As printed: the instance, the end of its interval, and a verdict."""
-    (example,) = (block for block in blocks("python") if "rai.certify" in block)
+    (example,) = (block for block in blocks("python") if "as_printed=True" in block)
     names: dict[str, Any] = {"rai": rai, "problem": rai.table_problem()}
     exec(
         example.replace("rai.Vanilla(), delta=0.1", "rai.Vanilla(), delta=0.1, problems=one"),
@@ -65,6 +66,21 @@ def test_the_example_of_certification(capsys: pytest.CaptureFixture[str]) -> Non
     found = rai.certify(rai.LUCB(as_printed=True), delta=0.1, seed=0)
     (row,) = found.violations
     assert f"'{row.instance}', {row.low:.2f}" in example
+
+
+def test_the_example_of_an_own_algorithm() -> None:
+    """As printed: compiled and by Python, from a program without a file."""
+    (example,) = (block for block in blocks("python") if "OwnRule" in block)
+    names: dict[str, Any] = {"rai": rai, "__name__": "__main__"}
+    try:
+        exec(example, names)
+        runs = [
+            rai.simulate(names["best"], rule, delta=0.1, replications=2, seed=0).pulls.tolist()
+            for rule in (names["Uniform"](50), names["Uniform"](50).in_python())
+        ]
+        assert runs[0] == runs[1] == [150, 150]
+    finally:
+        ALGORITHMS.pop("uniform", None)
 
 
 def test_the_example_of_scaling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
