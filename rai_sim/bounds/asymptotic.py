@@ -24,7 +24,10 @@ Family = Literal["gaussian", "bernoulli"]
 #: A game takes some 50 N^2 bytes.
 MOST_ARMS = 4_000
 #: Where several clusters ask, so many answers are looked at one by one.
-MOST_ANSWERS = 256
+MOST_ANSWERS = 32
+#: Of more, so many boxes of answers for every arm (see `rai_sim.bounds.boxes`), and none of more
+#: columns, as a game of theirs takes minutes.
+BOXES_AN_ARM, MOST_COLUMNS = 20, 600
 #: Answers whose mixtures are tried on others, to pass these over.
 _TRIED = 4
 #: So many results are kept: those of a study's instances, which several tables ask for.
@@ -156,10 +159,15 @@ def degenne_koolen(problem: Problem, family: Family = "gaussian") -> TightBound:
 
     *Where several do, it need not be one*: the exchange changes what names of other clusters cost.
     Two of (.95 .5298 .5234) and the last three of (.2104 .1856 .1800 .1771) are named the cheapest
-    as .95, .5234 and the last three, by 0.04 %. So up to 256 answers are all looked at. Of more,
-    `value` is proved without looking at them: an answer to the whole is one to each cluster's
-    question alone, hence D is at most the least of their Ds; and windows are searched for an answer
-    that comes close, by steps of one rank. `gap` tells how close.
+    as .95, .5234 and the last three, by 0.04 %. So up to 32 answers are all looked at. Of more, the
+    best one is searched for by branch and bound (`rai_sim.bounds.boxes`): windows first, by steps
+    of one rank, then boxes of answers, of which a game bounds D from above in which the opponent
+    settles what to do about each name before knowing who is named (`rai_sim.bounds.policies`). All
+    answers are excluded that are better by more than 5e-7, unless there are more than 20 boxes for
+    every arm to look at (as where many answers differ by 0.01 %), or too many arms (of 150, if
+    tens of them may be named in several clusters). Then `value` is what is proved up to there, or
+    what one cluster's question costs alone, if that is more: an answer to the whole is one to each
+    cluster's question. `gap` tells how close the best answer found comes.
 
     Parameters
     ----------
@@ -256,10 +264,7 @@ def _find(problem: Problem, family: Family) -> TightBound:
     elif number_of_answers(problem) <= MOST_ANSWERS:
         high = search.all_of(_all_answers(problem))
     else:
-        high = math.inf
-        for i in sorted(asking, key=lambda i: _alone(problem, i).bottleneck_gap):  # hardest first
-            high = min(high, _Search(search.board).all_of(_windows_of(_alone(problem, i)), high))
-        search.around(problem)
+        high = _many_answers(problem, search, asking)
     best, sure = search.best, 1.0 - _ROUNDING * problem.n_arms
     high /= sure
     gap = max(high / (best.low * sure) - 1.0, 0.0) if best.low > 0.0 else math.inf
@@ -273,6 +278,24 @@ def _find(problem: Problem, family: Family) -> TightBound:
         binding=_binding(problem, means, unit, best),
         family=family,
     )
+
+
+def _many_answers(problem: Problem, search: _Search, asking: Sequence[int]) -> float:
+    """Search answers that several clusters ask for, from windows on; return an upper bound of D: if
+    the search was given up, no more than what one of the clusters costs alone."""
+    from rai_sim.bounds import boxes
+    from rai_sim.bounds.policies import size
+
+    search.around(problem)
+    shape = boxes.Shape(search.board.means, problem.clusters, problem.required)
+    whole, high = shape.all(), math.inf
+    if size(whole.low, whole.high, problem.n_arms) <= MOST_COLUMNS:
+        high = boxes.search(search.board, shape, search, BOXES_AN_ARM * problem.n_arms)
+        if high <= search.best.low * (1.0 + _PRECISE):
+            return high
+    for i in sorted(asking, key=lambda i: _alone(problem, i).bottleneck_gap):  # hardest first
+        high = min(high, _Search(search.board).all_of(_windows_of(_alone(problem, i)), high))
+    return high
 
 
 class _Search:

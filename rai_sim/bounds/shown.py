@@ -8,8 +8,9 @@ from rai_sim.bounds.asymptotic import number_of_answers
 from rai_sim.bounds.finite import FiniteBound, at_delta
 from rai_sim.problem import Problem
 
-#: Up to so many arms the tight bound takes a second or less, whatever is asked; up to so many where
-#: there is one right answer and two or three clusters (measured).
+#: Up to so many arms the tight bound mostly takes a second or less, whatever is asked, and up to 4
+#: where many answers nearly tie; up to so many where there is one right answer and two or three
+#: clusters (measured).
 MOST_ARMS, MOST_ARMS_OF_ONE_ANSWER = 20, 100
 
 

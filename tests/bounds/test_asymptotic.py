@@ -212,7 +212,7 @@ def test_extremes() -> None:
 def test_with_too_many_answers_the_bound_is_a_proof_and_the_gap_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """With a budget of one answer: what each cluster's question costs alone bounds both, the answer
+    """With a budget of one answer, and of no box: what each cluster's question costs alone bounds both, the answer
     of windows found is as good as they come, and the truth lies between."""
     problems = [
         NO_WINDOW,
@@ -222,6 +222,7 @@ def test_with_too_many_answers_the_bound_is_a_proof_and_the_gap_is_told(
         whole = degenne_koolen(problem)
         with monkeypatch.context() as patch:
             patch.setattr(asymptotic, "MOST_ANSWERS", 1)
+            patch.setattr(asymptotic, "BOXES_AN_ARM", 0)
             patch.setattr(asymptotic, "_known", OrderedDict())
             found = degenne_koolen(problem)
         assert whole.complete
