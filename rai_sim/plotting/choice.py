@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from rai_sim.plotting.allocation import MOST_ARMS, allocation
 from rai_sim.plotting.arms import pulls_by_gap
 from rai_sim.plotting.distributions import distribution
+from rai_sim.plotting.efficiency import efficiency
 from rai_sim.plotting.inputs import LEAST_FOR_INTERVAL, Case, cases_of, setting_words
+from rai_sim.plotting.law import law
 from rai_sim.plotting.means import mean_pulls
+from rai_sim.plotting.moderate import moderate_confidence
 from rai_sim.plotting.ratios import MOST_ROWS, ratio_rows, ratios, size_for
 from rai_sim.plotting.style import SIZE, house_style, own_axes, title_axes
 from rai_sim.simulation.sweeps import abscissa, family_of, swept_parameters
@@ -24,9 +28,9 @@ if TYPE_CHECKING:
 
     from rai_sim.study import StudyResults
 
-#: Figures of one kind, at most, unless all are asked for; lines of one figure, and algorithms of
-#: pulls by arm.
-_MOST, _LINES, _BY_ARM = 3, 10, 6
+#: Figures of one kind, at most, unless all are asked for, and of those that show another one against
+#: theory; lines of one figure, and algorithms of pulls by arm.
+_MOST, _MOST_BESIDE, _LINES, _BY_ARM = 3, 1, 10, 6
 #: Pulls are counted by arm in so many replications, of at most so many arms; of an algorithm that
 #: looks at most of its rounds, in as many as have so many pulls together, or in as many as an
 #: interval needs if those have no more than so many.
@@ -61,6 +65,10 @@ def choose(
     """Return the figures that suit a study: means against whatever varies, comparisons,
     distributions, and pulls by arm.
 
+    Where the tight lower bound is known, so are means over it against what varies, distributions of
+    several algorithms over an oracle's, and shares of pulls beside the best ones; where the number
+    of arms varies, means over the sum of gap^-2.
+
     Parameters
     ----------
     results : StudyResults
@@ -82,14 +90,16 @@ def choose(
     >>> import rai_sim as rai
     >>> study = rai.Study.grid([rai.table_problem()], [rai.Vanilla(), rai.LUCB()], [0.1, 0.01], replications=20)
     >>> [drawing.name for drawing in choose(study.run(tempfile.mkdtemp()))]
-    ['pulls-against-delta', 'ratios', 'distribution', 'histogram', 'pulls-by-gap']
+    ['pulls-against-delta', 'efficiency-against-delta', 'ratios', 'distribution', 'histogram', 'law', 'pulls-by-gap', 'allocation']
     """
     cases = cases_of(results, summary)
     found = [
         *_sweeps(cases, everything),
         *_comparisons(cases, everything),
         *_distributions(cases, everything),
+        *_laws(cases, everything),
         *_by_arm(cases, everything),
+        *_shares(cases, everything),
     ]
     names: dict[str, int] = {}
     numbered = []
@@ -122,19 +132,19 @@ _MORE = "--all draws all of them, --select chooses"
 
 
 def _some(
-    groups: Iterable[Sequence[Case]], lines: int, everything: bool
+    groups: Iterable[Sequence[Case]], lines: int, everything: bool, most: int = _MOST
 ) -> list[tuple[Sequence[Case], str]]:
     """Return the groups of cases to be drawn, each with words for what was left out.
 
     Groups of more algorithms than a figure has lines are cut. Without `everything` those are the
-    first, the last and one between.
+    first, the last and one between, or the first alone.
     """
     pieces = [piece for group in groups for piece in _of_few_algorithms(group, lines, everything)]
-    if everything or len(pieces) <= _MOST:
+    if everything or len(pieces) <= most:
         return pieces
-    chosen = [pieces[i * (len(pieces) - 1) // (_MOST - 1)] for i in range(_MOST)]
+    chosen = [pieces[i * (len(pieces) - 1) // max(most - 1, 1)] for i in range(most)]
     return [
-        (group, f"{words} ({_MOST} of {len(pieces)} such figures; {_MORE}.)")
+        (group, f"{words} ({most} of {len(pieces)} such figures; {_MORE}.)")
         for group, words in chosen
     ]
 
@@ -155,35 +165,78 @@ def _of_few_algorithms(
 
 
 def _sweeps(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
-    """Yield mean pulls against everything of which a family of cases has at least two values."""
+    """Yield mean pulls against everything of which a family of cases has at least two values; over
+    what theory says of them, too."""
     for against in dict.fromkeys(
         ["delta", *(name for case in cases for name in swept_parameters(case)), *_unnamed(cases)]
     ):
-        groups: dict[tuple[Any, ...], list[Case]] = {}
-        for case in cases:
-            varied = against == "delta" or against in swept_parameters(case) or not case.parameters
-            if varied and (
-                against != "gap" or math.isfinite(case.experiment.problem.bottleneck_gap)
-            ):
-                groups.setdefault(_group(case, against), []).append(case)
-        wide = [
-            group
-            for group in groups.values()
-            if len({abscissa(case, against) for case in group}) > 1
-        ]
-        if against != "delta":
-            wide = [part for group in wide for part in _of_one_delta(group, everything)]
+        wide = _wide_groups(cases, against, everything)
+        what = {
+            "delta": "the error probability",
+            "n": "the number of arms",
+            "gap": "the bottleneck gap",
+        }.get(against, against)
         for group, more in _some(wide, _LINES, everything):
-            what = {
-                "delta": "the error probability",
-                "n": "the number of arms",
-                "gap": "the bottleneck gap",
-            }.get(against, against)
             where = _title(group, against, cases)
             caption = f"{where}: mean pulls against {what}, with bounds.{more}"
             yield Drawing(
                 f"pulls-against-{against}", caption, partial(_draw_means, group, against, where)
             )
+        suits = _has_complexity if against == "n" else partial(_has_bounds, against)
+        for group, more in _some(filter(suits, wide), _LINES, everything):
+            where = _title(group, against, cases)
+            yield _over_theory(group, against, where, f"against {what}", more)
+
+
+def _wide_groups(cases: Sequence[Case], against: str, everything: bool) -> list[list[Case]]:
+    """Return the groups of cases that one figure shows, of those with at least two values."""
+    groups: dict[tuple[Any, ...], list[Case]] = {}
+    for case in cases:
+        varied = against == "delta" or against in swept_parameters(case) or not case.parameters
+        if varied and (against != "gap" or math.isfinite(case.experiment.problem.bottleneck_gap)):
+            groups.setdefault(_group(case, against), []).append(case)
+    wide = [
+        group for group in groups.values() if len({abscissa(case, against) for case in group}) > 1
+    ]
+    if against != "delta":
+        wide = [part for group in wide for part in _of_one_delta(group, everything)]
+    return wide
+
+
+def _has_bounds(against: str, group: Sequence[Case]) -> bool:
+    """Whether the tight lower bound is known at two values at least."""
+    known = (case for case in group if not math.isnan(case.theory.bound))
+    return len({abscissa(case, against) for case in known}) > 1
+
+
+def _has_complexity(group: Sequence[Case]) -> bool:
+    """Whether all of the cases have gaps."""
+    return all(math.isfinite(case.experiment.problem.bottleneck_gap) for case in group)
+
+
+def _over_theory(group: Sequence[Case], against: str, where: str, words: str, more: str) -> Drawing:
+    """Return means over the sum of gap^-2, against the number of arms, or over the lower bound."""
+    if against == "n":
+        caption = f"{where}: mean pulls over the sum of gap^-2, {words}.{more}"
+        return Drawing(
+            "moderate-confidence", caption, partial(_draw_titled, moderate_confidence, group, where)
+        )
+    caption = (
+        f"{where}: mean pulls over the lower bound, {words}, with what an oracle pays that knows how "
+        f"to share its pulls.{more}"
+    )
+    draw = partial(efficiency, against=against)
+    return Drawing(
+        f"efficiency-against-{against}", caption, partial(_draw_titled, draw, group, where)
+    )
+
+
+def _draw_titled(
+    draw: Callable[[Sequence[Case], Axes], Axes], group: Sequence[Case], title: str, ax: Axes
+) -> Axes:
+    drawn = draw(group, ax)
+    title_axes(drawn, title)
+    return drawn
 
 
 def _draw_means(group: Sequence[Case], against: str, title: str, ax: Axes) -> Axes:
@@ -319,6 +372,24 @@ def _distributions(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]
         )
 
 
+def _laws(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
+    """Yield distributions of several algorithms over an oracle's."""
+    groups = [group for group in _places(cases, everything) if len(group) > 1]
+    known = [group for group in groups if all(map(_has_oracle, group))]
+    for group, more in _some(known, _LINES, everything, _MOST_BESIDE):
+        where = _where(group, cases)
+        caption = (
+            f"{where}: distribution of pulls over an oracle's that knows how to share its pulls, and "
+            f"error rates.{more}"
+        )
+        yield Drawing("law", caption, partial(_draw_titled, law, group, where))
+
+
+def _has_oracle(case: Case) -> bool:
+    """Whether an oracle's pulls are known, and some."""
+    return 0.0 < case.theory.practical("pairs") < math.inf
+
+
 def _places(cases: Sequence[Case], everything: bool) -> list[list[Case]]:
     """Return the cases of each instance at its smallest error probability, or at each."""
     return [part for group in _by_instance(cases) for part in _of_one_delta(group, everything)]
@@ -332,21 +403,46 @@ def _draw_distribution(group: Sequence[Case], kind: str, title: str, ax: Axes) -
 
 def _by_arm(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
     """Yield pulls by arm for instances of a few arms of which rows are kept."""
-    told = (
-        [case for case in group if keeps_history(case.experiment)]
-        for group in _places(cases, everything)
-    )
-    for group, more in _some(filter(_has_arms, filter(None, told)), _BY_ARM, everything):
-        where, rest = _where(group, cases), [case for case in group if not _too_dear(case)]
-        left = ", ".join(dict.fromkeys(case.label for case in group if _too_dear(case)))
-        if rest:
-            caption = f"{where}: pulls of each arm against its gap, in replications that were run again for it.{more}"
-            if left:
-                where, caption = (
-                    f"{where}, without {left}",
-                    f"{caption} Without {left}, of which {_DEAR}.",
-                )
-            yield Drawing("pulls-by-gap", caption, partial(_draw_by_arm, rest, where))
+    for group, more in _some(_counted_by_arm(cases, everything), _BY_ARM, everything):
+        what = "pulls of each arm against its gap"
+        yield from _arms_drawing("pulls-by-gap", what, pulls_by_gap, group, cases, more)
+
+
+def _shares(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
+    """Yield shares of pulls for those of them of which the best ones are known."""
+    groups = filter(_has_best_shares, _counted_by_arm(cases, everything))
+    for group, more in _some(groups, _BY_ARM, everything, _MOST_BESIDE):
+        what = "each arm's share of the pulls, beside the best ones"
+        yield from _arms_drawing("allocation", what, allocation, group, cases, more)
+
+
+def _counted_by_arm(cases: Sequence[Case], everything: bool) -> Iterator[list[Case]]:
+    """Yield the cases of which pulls by arm can be counted, by place."""
+    for group in _places(cases, everything):
+        told = [case for case in group if keeps_history(case.experiment)]
+        if told and _has_arms(told):
+            yield told
+
+
+def _arms_drawing(
+    name: str,
+    what: str,
+    draw: Callable[..., Axes],
+    group: Sequence[Case],
+    cases: Sequence[Case],
+    more: str,
+) -> Iterator[Drawing]:
+    """Yield a figure of those that can be run again for it, if there are any."""
+    where, rest = _where(group, cases), [case for case in group if not _too_dear(case)]
+    left = ", ".join(dict.fromkeys(case.label for case in group if _too_dear(case)))
+    if rest:
+        caption = f"{where}: {what}, in replications that were run again for it.{more}"
+        if left:
+            where, caption = (
+                f"{where}, without {left}",
+                f"{caption} Without {left}, of which {_DEAR}.",
+            )
+        yield Drawing(name, caption, partial(_draw_by_arm, draw, rest, where))
 
 
 def _has_arms(group: Sequence[Case]) -> bool:
@@ -368,8 +464,14 @@ _DEAR = (
 )
 
 
-def _draw_by_arm(group: Sequence[Case], title: str, ax: Axes) -> Axes:
-    drawn = pulls_by_gap(group, ax, replications=min(map(replications_again, group)))
+def _has_best_shares(group: Sequence[Case]) -> bool:
+    """Whether the best shares are known, of few arms."""
+    few = group[0].experiment.problem.n_arms <= MOST_ARMS
+    return few and not math.isnan(group[0].theory.asymptotic)
+
+
+def _draw_by_arm(draw: Callable[..., Axes], group: Sequence[Case], title: str, ax: Axes) -> Axes:
+    drawn = draw(group, ax, replications=min(map(replications_again, group)))
     title_axes(drawn, title)
     return drawn
 

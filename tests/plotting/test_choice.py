@@ -25,6 +25,11 @@ def test_a_study_gets_the_figures_that_suit_it(study: StudyResults) -> None:
         "distribution",
         "histogram",
         "pulls-by-gap",
+        "efficiency-against-delta",
+        "efficiency-against-gap",
+        "moderate-confidence",
+        "law",
+        "allocation",
     }
     assert kinds <= set(names)
     assert len(set(names)) == len(names)
@@ -54,6 +59,7 @@ def test_studies_made_by_hand(tmp_path: Path) -> None:
     ]
     assert names == [
         "pulls-against-gap",
+        "efficiency-against-gap",
         "distribution",
         "histogram",
         "distribution-2",
@@ -64,7 +70,12 @@ def test_studies_made_by_hand(tmp_path: Path) -> None:
             tmp_path / "b"
         )
     )
-    assert [drawing.name for drawing in one] == ["distribution", "histogram", "pulls-by-gap"]
+    assert [drawing.name for drawing in one] == [
+        "distribution",
+        "histogram",
+        "pulls-by-gap",
+        "allocation",
+    ]
 
 
 def test_a_large_comparison_is_cut(tmp_path: Path) -> None:
@@ -84,3 +95,64 @@ def test_a_large_comparison_is_cut(tmp_path: Path) -> None:
     ]
     assert [len(drawing.draw(Figure().subplots()).get_yticks()) for drawing in both] == [40, 10]
     assert both[1].name == "ratios-2"
+
+
+def names_of(results: StudyResults, *, everything: bool = False) -> list[str]:
+    """Return the names of a study's figures."""
+    return [drawing.name for drawing in choose(results, everything=everything)]
+
+
+def against_theory(names: list[str]) -> list[str]:
+    """Return those of figures that show results against theory."""
+    kinds = ("efficiency", "moderate", "law", "allocation")
+    return [name for name in names if name.startswith(kinds)]
+
+
+def test_figures_against_theory_suit_what_varies(tmp_path: Path) -> None:
+    """Over delta efficiency, over N the sum of gap^-2, each with a title that tells the place and a
+    line an algorithm; an oracle's law for several algorithms, best shares where arms are told."""
+    both, problem = [rai.Vanilla(), rai.LUCB()], rai.table_problem(2)
+    over_delta = rai.Study.grid({"x": problem}, both, [0.1, 0.01], replications=30)
+    found = {drawing.name: drawing for drawing in choose(over_delta.run(tmp_path / "a"))}
+    assert against_theory(list(found)) == ["efficiency-against-delta", "law", "allocation"]
+    ax = found["efficiency-against-delta"].draw(Figure().subplots())
+    assert ax.get_ylabel() == "mean pulls over the lower bound"
+    assert ax.get_title(loc="left") == "x"
+    labels = ax.get_legend_handles_labels()[1]
+    assert {"Vanilla", "LUCB", "oracle, pairs of arms", "1: lower bound"} <= set(labels)
+    assert found["law"].draw(Figure().subplots()).get_title(loc="left") == "x, δ = 0.01"
+    assert found["allocation"].draw(Figure().subplots()).get_ylabel() == "share of pulls"
+    assert found["allocation"].caption.startswith("x, δ = 0.01: each arm's share of the pulls")
+
+    sizes = {f"N {n}": rai.best_arm(rai.Bernoulli(rai.instances.one_apart(n))) for n in (4, 8)}
+    over_n = rai.Study.grid(sizes, both[:1], [0.1], replications=30).run(tmp_path / "b")
+    found = {drawing.name: drawing for drawing in choose(over_n)}
+    assert against_theory(list(found)) == ["moderate-confidence", "allocation"]
+    ax = found["moderate-confidence"].draw(Figure().subplots())
+    assert ax.get_xlabel() == "number of arms N"
+    assert "(1 of 2 such figures; --all draws all of them" in found["allocation"].caption
+    assert against_theory(names_of(over_n, everything=True)) == [
+        "moderate-confidence",
+        "allocation",
+        "allocation-2",
+    ]
+
+
+def test_figures_against_theory_need_a_bound(tmp_path: Path) -> None:
+    """Of 101 arms, of rewards that no bound is known for, and at deltas of which the bound is
+    positive at one alone, nothing is drawn against it; nor shares of two arms, which are halves."""
+    wide = rai.best_arm(rai.Bernoulli(rai.instances.one_apart(101)))
+    loud = rai.best_arm(rai.Gaussian([1.0, 0.5, 0.0], sd=0.6), strict=False)
+    pair = rai.best_arm(rai.Bernoulli([0.9, 0.1]))
+    cases = {
+        "wide": (wide, [0.1, 0.01], []),
+        "loud": (loud, [0.1, 0.01], []),
+        "pair": (pair, [0.1, 0.5], []),
+        "pair again": (pair, [0.1, 0.01], ["efficiency-against-delta"]),
+    }
+    for name, (problem, deltas, expected) in cases.items():
+        results = rai.Study.grid({name: problem}, [rai.Vanilla()], deltas, replications=5).run(
+            tmp_path / name
+        )
+        assert "pulls-against-delta" in names_of(results)
+        assert against_theory(names_of(results)) == expected
