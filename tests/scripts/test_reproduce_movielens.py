@@ -88,9 +88,20 @@ def test_every_cell_is_there(
         )
         assert float(row["bottleneck_gap_reward"]) == pytest.approx(problem.bottleneck_gap)
         assert row["note"] == ""
+        assert float(row["lower_bound_pulls"]) == summary.lower_bound
+        tight = rai.bounds.at_delta(problem, 0.01).pulls
+        assert float(row["tight_bound_pulls"]) == tight
+        assert tight <= summary.mean
+        line = next(
+            line for line in text.splitlines() if line.startswith(f"{row['task']:<22}  6")
+        ).split()
+        assert float(line[-3].replace(",", "")) == pytest.approx(tight, rel=0.01)
+        assert float(line[-2].replace(",", "")) == pytest.approx(summary.lower_bound, rel=0.01)
     assert text.count("\n1. LUCB needs the fewest pulls for best arm and 1 of top K: ") == 1
     assert text.count("\n2. Butterscotch almost always needs the fewest elsewhere: ") == 1
     assert text.count("\n3. Full ranking costs most by far (best algorithm on each task): ") == 1
+    header = text[: text.index("\nbest arm")].splitlines()[-1]
+    assert header.split()[-4:] == ["bound", "Theorem", "1", "gap"]
     assert (tmp_path / "out" / "movielens-means.png").read_bytes().startswith(b"\x89PNG")
 
 
