@@ -20,8 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 F = TypeVar("F", bound=Callable[..., Any])
-#: Rules of `round_robin`, by width; 2 is LUCB (see `pathwise`). MIXTURE + 8 n is tuned for n rounds.
+#: Rules of `round_robin`, by width; 2 is LUCB (see `pathwise`), and -v - 1 its variant v (see
+#: `lucb`). MIXTURE + 8 n is tuned for n rounds.
 VANILLA, BUTTERSCOTCH, MIXTURE, STITCHED, PAIRWISE = 0, 1, 3, 4, 5
+#: Variants of LUCB: 3 times the picks, plus the radius.
+RADII, PICKS = ("paper", "mixture", "stitched"), ("all", "lucb++", "k-m", "rank")
 #: _nrt: no counts of references, which would take most of the time; callers allocate.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 
@@ -292,11 +295,106 @@ def round_robin(
 
 
 @compiled
+def side(radius: int, one_sided: bool, level: float, R: int, n: int) -> float:
+    """Return how far a side of an interval is from the mean, in rewards: its level is the
+    probability that the arm's mean ever passes it."""
+    if radius == 0:
+        return math.sqrt(math.log(math.pi**2 * float(R) ** 3 / (6.0 * level)) / (2.0 * n))
+    v = n / 4.0
+    if radius == 2:
+        logs = 1.4 * math.log(math.log(8.0 * v)) + math.log(
+            3.105547277977581 / (level * math.log(2.0) ** 1.4)
+        )
+        return (2.0**0.25 + 2.0**-0.25) / math.sqrt(2.0) * math.sqrt(v * logs) / n
+    L = max(-math.log(2.0 * level), 0.5)
+    rho = 300.0 / 4.0 / (2.0 * L + math.log(1.0 + 2.0 * L))
+    root = math.sqrt((v + rho) / rho)
+    inside = root / (2.0 * level) + (1.0 if one_sided else 0.0)
+    return math.sqrt(2.0 * (v + rho) * math.log(inside)) / n
+
+
+@compiled
+def judge_classic(
+    picks: int,
+    active: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    required: NDArray[np.int64],
+    R: int,
+    room: Room,
+    out: Outcome,
+    b: int,
+) -> None:
+    """Judge a round of LUCB++ or LUCBRank (`active` ranked), or of LUCB-k-m: mark who is wanted, or
+    settle whom it names."""
+    low, high, settled, wanted, N = room.low, room.high, room.settled, room.wanted, active.size
+    for x in range(N):
+        settled[x] = wanted[x] = False
+    if picks == 2:
+        M, K, by = required[0], sizes[0], room.kept
+        for x in range(N):
+            by[x] = active[x]
+        rank(by, N, low, room.place)
+        rest = by[M:]
+        rank(rest, N - M, high, room.place)
+        h, under = by[M - 1], rest[K - M]
+        if low[h] > high[under]:
+            for x in range(M):
+                settled[by[x]] = True
+                join(out, b, by[x], 0, R, required, room.found)
+            return
+        fewest = -1
+        for x in range(K - M):
+            if fewest < 0 or out.arm_pulls[b, rest[x]] < out.arm_pulls[b, fewest]:
+                fewest = rest[x]
+        wanted[h] = wanted[under] = True
+        if fewest >= 0:
+            wanted[fewest] = True
+        return
+    border, is_open = 0, False
+    for i in range(sizes.size - 1):
+        border += sizes[i]
+        if required[i] + required[i + 1] > 0:
+            h, under = active[0], active[border]
+            for x in range(border):
+                if low[active[x]] < low[h]:
+                    h = active[x]
+            for x in range(border, N):
+                if high[active[x]] > high[under]:
+                    under = active[x]
+            if low[h] <= high[under]:
+                wanted[h] = wanted[under] = is_open = True
+    if not is_open:
+        start = 0
+        for i in range(sizes.size):
+            for x in range(start, start + sizes[i]):
+                if required[i] > 0:
+                    settled[active[x]] = True
+                    join(out, b, active[x], i, R, required, room.found)
+            start += sizes[i]
+
+
+@compiled
+def levels(
+    picks: int, sizes: NDArray[np.int64], required: NDArray[np.int64], delta: float
+) -> tuple[float, float]:
+    """Return the levels of LCBs and UCBs."""
+    N = sizes.sum()
+    if picks != 1:
+        return delta / (2.0 * N), delta / (2.0 * N)
+    i, K = 0, sizes[0]
+    while required[i] + required[i + 1] == 0:
+        i += 1
+        K += sizes[i]
+    return delta / (2.0 * (N - K)), delta / (2.0 * K)
+
+
+@compiled
 def lucb(
     reward: Any,
     law: Any,
     key: np.uint64,
     as_printed: bool,
+    variant: int,
     sizes: NDArray[np.int64],
     required: NDArray[np.int64],
     delta: float,
@@ -306,7 +404,7 @@ def lucb(
     out: Outcome,
     b: int,
 ) -> None:
-    """Run LUCB; arguments as in `round_robin`."""
+    """Run LUCB; arguments as in `round_robin`; variant 0 is the paper's or the printed rule."""
     _open(room, sizes)
     active, kept, S, found, opening = room.active, room.kept, room.S, room.found, room.opening
     mean, low, high, settled, wanted = room.mean, room.low, room.high, room.settled, room.wanted
@@ -318,20 +416,25 @@ def lucb(
         S[arm], taken[arm] = reward(law, key, room.window, arm, 0), 1
         mean[arm] = S[arm]
     n, R, pulls = N, 0, N
+    down_level, up_level = levels(variant // 3, sizes, required, delta)
     while True:
         R += 1
         log = log_term(room, R, 3, delta)
         for x in range(n):
             arm = active[x]
-            radius = math.sqrt(log / (2.0 * taken[arm])) / unit
-            low[arm], high[arm] = mean[arm] - radius, mean[arm] + radius
+            if variant == 0:
+                down = up = math.sqrt(log / (2.0 * taken[arm])) / unit
+            else:
+                down = side(variant % 3, variant // 3 == 1, down_level, R, taken[arm]) / unit
+                up = side(variant % 3, variant // 3 == 1, up_level, R, taken[arm]) / unit
+            low[arm], high[arm] = mean[arm] - down, mean[arm] + up
         rank(active, n, mean, room.place)
         for i in range(m):
             opening[i] = room.sizes[i]
         # L_i and U_i and who attains them, first in the ranking; then who is settled, all against
         # the opening partition.
         start = 0
-        for i in range(m):
+        for i in range(m if variant < 3 else 0):
             stop = start + opening[i]
             first, last = 0, n
             if as_printed:
@@ -351,13 +454,15 @@ def lucb(
                     join(out, b, arm, i, R, required, found)
                     room.sizes[i] -= 1
             start = stop
+        for x in range(n):
+            wanted[active[x]] = False
+        if variant >= 3:
+            judge_classic(variant // 3, active, sizes, required, R, room, out, b)
         if done(required, found):
             out.pulls[b], out.rounds[b], out.finished[b] = pulls, R, True
             return
-        for x in range(n):
-            wanted[active[x]] = False
         start = 0
-        for i in range(m):
+        for i in range(m if variant < 3 else 0):
             stop = start + opening[i]
             if found[i] < required[i]:
                 nearest, weakest, strongest = -1, -1, -1

@@ -367,6 +367,8 @@ def lucb(
     *,
     order: Sequence[int],
     as_printed: bool = False,
+    radius: str = "paper",
+    picks: str = "all",
     max_pulls: int | None = None,
 ) -> Outcome:
     """LUCB: after one pull of each arm, every round pulls the arms that stand in the way.
@@ -378,6 +380,10 @@ def lucb(
     as_printed : bool
         The printed rule with its slips mended: L_i and U_i look at the neighbouring clusters only,
         and a cluster's own weakest arms are not pulled. Not delta-PC.
+    radius : str
+        "paper", "mixture" or "stitched".
+    picks : str
+        "all"; "lucb++", "k-m" or "rank", which are the classical rules.
     max_pulls : int, optional
         Pulls that would take the total past this are not made, and the run ends.
     """
@@ -388,7 +394,10 @@ def lucb(
         run.sample(a)
     while True:
         run.rounds += 1
-        wanted = _lucb_round(run, n_arms, delta, as_printed)
+        if radius == "paper" and picks == "all":
+            wanted = _lucb_round(run, n_arms, delta, as_printed)
+        else:
+            wanted = _variant_round(run, radius, picks, clusters, delta)
         if run.done():
             return run.outcome(finished=True)
         if not run.affords(len(wanted)):
@@ -407,7 +416,13 @@ def _lucb_round(run: _Run, n_arms: int, delta: float, as_printed: bool) -> set[i
         radius = math.sqrt(math.log(math.pi**2 * R**3 * n_arms / (3 * delta)) / (2 * run.counts[a]))
         LCB[a] = mean - radius
         UCB[a] = mean + radius
+    return _settle_and_choose(run, LCB, UCB, as_printed)
 
+
+def _settle_and_choose(
+    run: _Run, LCB: dict[int, float], UCB: dict[int, float], as_printed: bool
+) -> set[int]:
+    """Do so, given the active arms' intervals."""
     parts = run.partition()
     judged = [_Judged(parts, i, LCB, UCB, as_printed) for i in range(len(parts))]
     for i, cluster in enumerate(judged):
@@ -471,3 +486,97 @@ class _Judged:
             if self.before:
                 picks.append(max(self.left, key=UCB, default=None))
         return {a for a in picks if a is not None}
+
+
+# The variants: other radii, other picks
+
+
+def _variant_round(
+    run: _Run, radius: str, picks: str, clusters: Sequence[int], delta: float
+) -> set[int]:
+    """Judge one round of a variant, as `_lucb_round` does."""
+    LCB, UCB = _intervals(run, radius, picks, clusters, delta)
+    if picks in ("lucb++", "rank"):
+        return _round_of_pairs(run, LCB, UCB)
+    if picks == "k-m":
+        return _round_of_m_of_k(run, clusters, LCB, UCB)
+    return _settle_and_choose(run, LCB, UCB, False)
+
+
+def _intervals(
+    run: _Run, radius: str, picks: str, clusters: Sequence[int], delta: float
+) -> tuple[dict[int, float], dict[int, float]]:
+    """LCB and UCB of the active arms.
+
+    Each side is passed with probability delta / (2 N) at most, by its arm's mean, ever; with lucb++
+    an LCB with delta / (2 (N - K)), a UCB with delta / (2 K).
+    """
+    n_arms = sum(clusters)
+    down_level = up_level = delta / (2 * n_arms)
+    if picks == "lucb++":
+        K = sum(clusters[: _wanted_borders(run)[0]])
+        down_level, up_level = delta / (2 * (n_arms - K)), delta / (2 * K)
+
+    def side(arm: int, level: float) -> float:
+        n = run.counts[arm]
+        if radius == "paper":
+            return math.sqrt(math.log(math.pi**2 * run.rounds**3 / (6 * level)) / (2 * n))
+        v = n / 4
+        if radius == "stitched":
+            eta, s, zeta = 2, 1.4, 3.1055472779775810  # Riemann's of s
+            logs = s * math.log(math.log(eta * v / 0.25))
+            logs += math.log(zeta / (level * math.log(eta) ** s))
+            return float((eta**0.25 + eta**-0.25) / math.sqrt(2) * math.sqrt(v * logs) / n)
+        L = max(math.log(1 / (2 * level)), 0.5)
+        rho = 300 / 4 / (2 * L + math.log(1 + 2 * L))
+        if picks == "lucb++":
+            inside = math.sqrt((v + rho) / rho) / (2 * level) + 1
+            return math.sqrt(2 * (v + rho) * math.log(inside)) / n
+        return math.sqrt((v + rho) * math.log((v + rho) / (rho * (2 * level) ** 2))) / n
+
+    mean = {a: run.sums[a] / run.counts[a] for a in run.active}
+    return (
+        {a: mean[a] - side(a, down_level) for a in run.active},
+        {a: mean[a] + side(a, up_level) for a in run.active},
+    )
+
+
+def _wanted_borders(run: _Run) -> list[int]:
+    """Numbers of clusters above the borders of clusters that are asked for."""
+    r = run.required
+    return [i for i in range(1, len(r)) if r[i - 1] > 0 or r[i] > 0]
+
+
+def _round_of_pairs(run: _Run, LCB: dict[int, float], UCB: dict[int, float]) -> set[int]:
+    """Judge one round of LUCB++ or LUCBRank; name everybody once no border is open."""
+    parts = run.partition()
+    wanted: set[int] = set()
+    for i in _wanted_borders(run):
+        h = min(_before(parts, i), key=LCB.__getitem__)
+        low = max(_after(parts, i - 1), key=UCB.__getitem__)
+        if LCB[h] <= UCB[low]:
+            wanted |= {h, low}
+    if not wanted:
+        for i, part in enumerate(parts):
+            for a in part if run.required[i] else []:
+                run.remove(a, i)
+    return wanted
+
+
+def _round_of_m_of_k(
+    run: _Run, clusters: Sequence[int], LCB: dict[int, float], UCB: dict[int, float]
+) -> set[int]:
+    """Judge one round of LUCB-k-m; name the M arms of greatest LCB once they are clear of N - K
+    others. Of equals the one that comes earlier in `order` is the greater."""
+    run.partition()
+    M, K = run.required[0], clusters[0]
+    by_lcb = sorted(run.active, key=lambda a: (-LCB[a], run.place[a]))
+    first, rest = by_lcb[:M], by_lcb[M:]
+    rest.sort(key=lambda a: (-UCB[a], run.place[a]))
+    between, last = rest[: K - M], rest[K - M :]
+    if LCB[first[-1]] > UCB[last[0]]:
+        for a in first:
+            run.remove(a, 0)
+        return set()
+    fewest = [min(between, key=run.counts.__getitem__)] if between else []
+    return {first[-1], last[0], *fewest}

@@ -233,7 +233,7 @@ def _run_literally(
     room: literal.Room,
     out: literal.Outcome,
 ) -> None:
-    """Run the literal loop on the replications' stacks; rules as in `literal`, 2 is LUCB."""
+    """Run the literal loop on the replications' stacks; rules as in `literal`."""
     for b in range(out.pulls.size):
         key = key_of(shuffle(room.order, replication_stream(setting.key, first + b, generators)))
         sizes, required, delta, cap = (
@@ -242,9 +242,22 @@ def _run_literally(
             setting.delta,
             setting.max_pulls,
         )
-        if rule == 2:
+        if rule == 2 or rule < 0:
+            variant = -rule - 1 if rule < 0 else 0
             literal.lucb(
-                rewards, law, key, flag, sizes, required, delta, law.unit, cap, room, out, b
+                rewards,
+                law,
+                key,
+                flag,
+                variant,
+                sizes,
+                required,
+                delta,
+                law.unit,
+                cap,
+                room,
+                out,
+                b,
             )
         else:
             literal.round_robin(
@@ -255,7 +268,8 @@ def _run_literally(
 def rule_of(algorithm: Algorithm) -> tuple[int, bool]:
     """Return the literal loop's number and flag."""
     if isinstance(algorithm, LUCB):
-        return 2, algorithm.as_printed
+        variant = literal.RADII.index(algorithm.radius) + 3 * literal.PICKS.index(algorithm.picks)
+        return (-variant - 1, False) if variant else (2, algorithm.as_printed)
     assert isinstance(algorithm, (Vanilla, Butterscotch))
     rules = {
         Vanilla: {

@@ -9,7 +9,7 @@ gaps and recordings are chosen together to make a run take a few hundred to a fe
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -186,6 +186,29 @@ def draw_instance(
         seed=int(rng.integers(1 << 32)),
         replication=int(rng.integers(1 << 32)),
     )
+
+
+def suited(rng: np.random.Generator, picks: str, instance: Instance) -> Instance | None:
+    """Return an instance with another task, at random, for which LUCB's picks are defined; None if
+    its clusters are too few."""
+    clusters, m = instance.clusters, len(instance.clusters)
+    if picks == "all":
+        return instance
+    if picks == "rank":
+        whole = [bool(flag) for flag in rng.random(m) < 0.6]
+        whole[int(rng.integers(m))] = True
+        required = tuple(c * flag for c, flag in zip(clusters, whole, strict=True))
+    elif m == 1:
+        return None
+    elif picks == "k-m":
+        required = (int(rng.integers(1, clusters[0] + 1)), *[0] * (m - 1))
+    elif rng.random() < 0.5:
+        required = (clusters[0], *[0] * (m - 1))
+    else:
+        first = sum(clusters[: int(rng.integers(1, m))])
+        clusters = (first, instance.n_arms - first)
+        required = ((first, 0), (0, clusters[1]), clusters)[int(rng.integers(3))]
+    return replace(instance, clusters=clusters, required=required)
 
 
 def _draw_task(rng: np.random.Generator, N: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

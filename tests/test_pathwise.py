@@ -24,6 +24,7 @@ from replay import (
     lucb_length,
     opening_order,
     run_twin,
+    suited,
     vanilla_length,
 )
 
@@ -83,9 +84,21 @@ def replay(
     out: literal.Outcome,
 ) -> None:
     """Replay a recording through a compiled literal loop."""
-    if rule == 2:
+    if rule == 2 or rule < 0:
         literal.lucb(
-            recorded, rewards, np.uint64(0), flag, sizes, required, delta, 1.0, cap, room, out, 0
+            recorded,
+            rewards,
+            np.uint64(0),
+            flag,
+            -rule - 1 if rule < 0 else 0,
+            sizes,
+            required,
+            delta,
+            1.0,
+            cap,
+            room,
+            out,
+            0,
         )
     else:
         literal.round_robin(
@@ -115,6 +128,10 @@ def replay(
         Butterscotch(merging=False),
         LUCB(),
         LUCB(as_printed=True),
+        LUCB(radius="mixture"),
+        LUCB(radius="stitched", picks="rank"),
+        LUCB(radius="mixture", picks="lucb++"),
+        LUCB(radius="paper", picks="k-m"),
     ],
     ids=str,
 )
@@ -127,7 +144,11 @@ def test_the_compiled_loops_are_the_plain_ones(algorithm: Algorithm) -> None:
     }
     rng, compared = np.random.default_rng(8), 0
     for _ in range(400):
-        instance = draw_instance(rng, *lengths[type(algorithm)], kinds=("bernoulli", "eighths"))
+        drawn = draw_instance(rng, *lengths[type(algorithm)], kinds=("bernoulli", "eighths"))
+        picks = algorithm.picks if isinstance(algorithm, LUCB) else "all"
+        instance = suited(rng, picks, drawn)
+        if instance is None:
+            continue
         plain = run_twin(algorithm, instance)
         if plain.ran_out_at:
             continue

@@ -133,9 +133,23 @@ class Algorithm(ABC):
         """
         return np.full(np.broadcast(rounds, pulls).shape, np.nan)
 
-    def check(self, problem: Problem, delta: float) -> None:  # noqa: B027  # most are for all
-        """Raise ValueError, with a remedy, if the algorithm is not made for a problem; it is asked
-        before anything runs."""
+    def check_problem(self, problem: Problem, delta: float) -> None:  # noqa: B027  # most have nothing to refuse
+        """Refuse a problem for which the algorithm, with its options, is not defined; whatever runs
+        problems asks before it runs any.
+
+        Raises
+        ------
+        ValueError
+            If it is not, with the remedy.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> rai.LUCB(picks="lucb++").check_problem(rai.table_problem(task=1), 0.1)
+        Traceback (most recent call last):
+        ...
+        rai_sim.support.errors.ArgumentValueError: algorithm is LUCB(as_printed=False, picks='lucb++'), and ...
+        """
 
     @abstractmethod
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:

@@ -126,6 +126,8 @@ def certify(
             "keep_going", f"keep_going is {short.repr(keep_going)}; it must be True or False"
         )
     one = checked_experiment(next(iter(named.values())), algorithm, delta, seed, skip_error, None)
+    for problem in named.values():
+        algorithm.check_problem(problem, one.delta)
     held = claim_called(claim, algorithm, max_pulls)
     instances = [
         _Instance(name, problem, held.cap(problem, algorithm, one.delta))

@@ -188,7 +188,7 @@ def checked_experiment(
             ": add parentheses" if isinstance(algorithm, type) else "",
         )
     delta = _check_delta(delta)
-    algorithm.check(problem, delta)
+    algorithm.check_problem(problem, delta)
     return Experiment(
         problem,
         algorithm,

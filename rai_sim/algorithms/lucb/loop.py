@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.algorithms.lucb import challenge, corridor_walk, corridors, in_step, lanes
-from rai_sim.algorithms.lucb.plain import pull_picks
+from rai_sim.algorithms.lucb.plain import pull_all_once, pull_picks
 from rai_sim.algorithms.lucb.rule import (
     close_ranks,
     compute_bounds,
@@ -41,6 +41,8 @@ from rai_sim.algorithms.lucb.run import (
     WORTH_A_JUMP,
     Rule,
     Run,
+    affordable,
+    goes_on,
     new_clock,
     new_terms,
     rounds_left,
@@ -60,11 +62,10 @@ from rai_sim.algorithms.lucb.view import (
 from rai_sim.engine import law as laws
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.certificates import Constraints, new_constraints
-from rai_sim.engine.faults import NONE, NOT_FINITE, STOPPED, TOO_MANY_PULLS, finite, report
-from rai_sim.engine.history import keep_state, next_asked, stopped_at, traced
+from rai_sim.engine.faults import NONE, STOPPED
+from rai_sim.engine.history import keep_state, next_asked, traced
 from rai_sim.engine.jit import driver, inlined, kernel
 from rai_sim.engine.partition import new_partition, open_partition, record_outcome
-from rai_sim.engine.ranking import merge_sort
 from rai_sim.engine.references import by_reference
 from rai_sim.engine.stop import say_begun
 from rai_sim.engine.streams import State, replication_stream, shuffle
@@ -137,7 +138,7 @@ def _run_one(run: Run, scratch: Scratch, made: NDArray[np.int64], state: State) 
     """Run one replication; return whether it finished."""
     clock = run.clock
     started, state = _start(run, state)
-    while started and _goes_on(run):
+    while started and goes_on(run):
         settled, renewed = _judge_round(run)
         if run.fault[0] != NONE:
             return False
@@ -145,7 +146,7 @@ def _run_one(run: Run, scratch: Scratch, made: NDArray[np.int64], state: State) 
             note_settled(run.views, run.ranking, clock[RANKED])
             clock[RANKED] = close_ranks(run.ranking, clock[RANKED], clock[PICKS])
         finished, R = clock[MISSING] == 0, clock[ROUND]
-        if finished or not _affordable(run):
+        if finished or not affordable(run):
             made[PLAIN] += 1
             return finished
         stride = _choose_stride(run, scratch, settled, renewed)
@@ -178,28 +179,11 @@ def _start(run: Run, state: State) -> tuple[bool, State]:
     if n > run.clock[MOST]:
         run.clock[PULLS] = 0
         return False, state
-    for x in range(n):
-        s.mean[x], state = laws.one_pull(run.law, s.arm_of[x], 0.0, 0, state)
-        if not finite(s.mean[x]):
-            report(run.fault, NOT_FINITE, s.arm_of[x], 1)
-        s.order[x], s.taken[x] = x, 1.0
-    merge_sort(s.order, s.mean, n, s.picks, s.lcb)  # the latter two are free as yet
-    for x in range(n):
-        s.total[x] = s.mean[x]
+    state = pull_all_once(run, state)
     run.clock[SUITED] = _suited(run)
     if worth_a_view(run.views, n):
         open_view(run.views, s, run.part)
     return True, state
-
-
-@inlined
-def _goes_on(run: Run) -> bool:
-    """Whether nothing went wrong and nobody asks to stop."""
-    clock = run.clock
-    active = clock[RANKED] + clock[COLD]
-    if run.fault[0] == NONE and stopped_at(run.history, clock[ROUND], clock[PULLS], active):
-        report(run.fault, STOPPED, 0, 0)
-    return run.fault[0] == NONE
 
 
 @inlined
@@ -222,7 +206,7 @@ def _judge_round(run: Run) -> tuple[int, bool]:
     while True:
         if doubt:
             renewed = True
-            if not _goes_on(run):  # of a million arms, a view may take a fifth of a second
+            if not goes_on(run):  # of a million arms, a view may take a fifth of a second
                 return 0, renewed
             n, cold = renew_view(view, s, part, n, R, rule.scale, unit, rule.as_printed)
         compute_bounds(s, n, log_term, unit)
@@ -239,15 +223,6 @@ def _judge_round(run: Run) -> tuple[int, bool]:
         see_ranked(history, s, n, clock[PULLS])
         keep_state(history, R)
     return settled, renewed
-
-
-@inlined
-def _affordable(run: Run) -> bool:
-    """Whether the cap pays for the round's pulls; the recording is looked at when they are made."""
-    enough = run.clock[PICKS] <= run.clock[MOST] - run.clock[PULLS]
-    if not enough and run.setting.max_pulls < 0:
-        report(run.fault, TOO_MANY_PULLS, 0, 0)
-    return enough
 
 
 @inlined

@@ -1,4 +1,5 @@
-"""LUCB round by round: the stride on which all others fall back, and with which some begin."""
+"""LUCB round by round: the first pulls, and the stride on which all others fall back, and with which
+some begin."""
 
 from __future__ import annotations
 
@@ -8,7 +9,23 @@ from rai_sim.algorithms.lucb.run import PICKS, PULLS, Run
 from rai_sim.engine import law as laws
 from rai_sim.engine.faults import NONE, NOT_FINITE, RECORDING_RAN_OUT, finite, report
 from rai_sim.engine.jit import inlined
+from rai_sim.engine.ranking import merge_sort
 from rai_sim.engine.streams import State
+
+
+@inlined
+def pull_all_once(run: Run, state: State) -> State:
+    """Pull every arm once and rank the arms."""
+    s, n = run.ranking, run.ranking.order.size
+    for x in range(n):
+        s.mean[x], state = laws.one_pull(run.law, s.arm_of[x], 0.0, 0, state)
+        if not finite(s.mean[x]):
+            report(run.fault, NOT_FINITE, s.arm_of[x], 1)
+        s.order[x], s.taken[x] = x, 1.0
+    merge_sort(s.order, s.mean, n, s.picks, s.lcb)  # the latter two are free as yet
+    for x in range(n):
+        s.total[x] = s.mean[x]
+    return state
 
 
 @inlined

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from rai_sim.algorithms.lucb.rule import Ranking
 from rai_sim.engine import law as laws
 from rai_sim.engine.blocks import Setting
-from rai_sim.engine.faults import MOST_PULLS
-from rai_sim.engine.history import History
+from rai_sim.engine.faults import MOST_PULLS, NONE, STOPPED, TOO_MANY_PULLS, report
+from rai_sim.engine.history import History, stopped_at
 from rai_sim.engine.jit import inlined
 from rai_sim.engine.partition import Partition
 
@@ -95,3 +95,22 @@ def rounds_left(run: Run) -> int:
         if room < rounds:  # counts near 2^62 must not become doubles, which might round them up
             rounds = int(room)
     return rounds
+
+
+@inlined
+def goes_on(run: Run) -> bool:
+    """Whether nothing went wrong and nobody asks to stop."""
+    clock = run.clock
+    active = clock[RANKED] + clock[COLD]
+    if run.fault[0] == NONE and stopped_at(run.history, clock[ROUND], clock[PULLS], active):
+        report(run.fault, STOPPED, 0, 0)
+    return run.fault[0] == NONE
+
+
+@inlined
+def affordable(run: Run) -> bool:
+    """Whether the cap pays for the round's pulls; the recording is looked at when they are made."""
+    enough = run.clock[PICKS] <= run.clock[MOST] - run.clock[PULLS]
+    if not enough and run.setting.max_pulls < 0:
+        report(run.fault, TOO_MANY_PULLS, 0, 0)
+    return enough

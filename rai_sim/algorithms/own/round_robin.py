@@ -96,7 +96,7 @@ class OwnRoundRobin(Algorithm, known=False):
                     f"{type(self).__name__}: {name} is {value!r}; width can be told numbers alone",
                 )
 
-    def check(self, problem: Problem, delta: float) -> None:
+    def check_problem(self, problem: Problem, delta: float) -> None:
         """Refuse a width that certified jumps cannot rely on."""
         pairs = pairs_to_order(problem.clusters, problem.required, self.merging)
         _look_at(self, problem.n_arms, delta, pairs)

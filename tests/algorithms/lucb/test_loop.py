@@ -8,15 +8,14 @@ from standings import Standing, draw_any, run_of, state_of
 
 from rai_sim.algorithms.lucb import loop
 from rai_sim.algorithms.lucb.arm_vectors import ARMS
-from rai_sim.algorithms.lucb.run import KNOWN, MISSING, MOST, PICKS, PULLS, RANKED, SAME, SUITED
+from rai_sim.algorithms.lucb.run import KNOWN, MISSING, PICKS, PULLS, RANKED, SAME, SUITED
 from rai_sim.algorithms.lucb.strides import IN_STEP, LANES, LAST_ARM, PLAIN, VIEW
 from rai_sim.algorithms.lucb.view import NoView
 from rai_sim.algorithms.lucb.view_guards import View
-from rai_sim.engine.faults import NONE, TOO_MANY_PULLS
 from rai_sim.engine.jit import exposed
 from rai_sim.engine.strides import ALL, without
 
-affordable, count_same = exposed(loop._affordable), exposed(loop._count_same)
+count_same = exposed(loop._count_same)
 start, suited = exposed(loop._start), exposed(loop._suited)
 
 
@@ -84,21 +83,6 @@ def test_a_cap_below_the_number_of_arms_pulls_nobody() -> None:
         run = run_of(fresh((1, 2), (1, 0)), max_pulls=cap)
         assert start(run, state_of(run))[0] is started
         assert run.clock[PULLS] == (3 if started else 0)
-
-
-def test_what_the_cap_pays_for() -> None:
-    """A round of three pulls if three are left; without a cap of the caller's the end is a
-    fault."""
-    for cap, left, pays, fault in (
-        (100, 3, True, NONE),
-        (100, 2, False, NONE),
-        (-1, 3, True, NONE),
-        (-1, 2, False, TOO_MANY_PULLS),
-    ):
-        run = run_of(fresh((1, 3), (1, 0)), max_pulls=cap)
-        run.clock[PICKS], run.clock[PULLS] = 3, run.clock[MOST] - left
-        assert affordable(run) is pays
-        assert run.fault[0] == fault
 
 
 def test_rounds_with_the_same_picks_are_counted() -> None:

@@ -3,7 +3,7 @@ suffice."""
 
 import numpy as np
 import pytest
-from standings import draw_any, run_of
+from standings import draw, draw_any, run_of
 
 from rai_sim.algorithms.lucb import run as runs
 from rai_sim.algorithms.lucb.run import (
@@ -18,10 +18,11 @@ from rai_sim.algorithms.lucb.run import (
     new_clock,
     new_terms,
 )
-from rai_sim.engine.faults import MOST_PULLS
+from rai_sim.engine.faults import MOST_PULLS, NONE, TOO_MANY_PULLS
 from rai_sim.engine.jit import exposed
 
-rounds_left, start_clock = exposed(runs.rounds_left), exposed(runs.start_clock)
+affordable, rounds_left = exposed(runs.affordable), exposed(runs.rounds_left)
+start_clock = exposed(runs.start_clock)
 
 
 def rounds_one_by_one(run: Run) -> int:
@@ -80,3 +81,18 @@ def test_counts_that_no_double_holds() -> None:
     run.ranking.picks[0] = 0
     run.ranking.taken[0] = 0.0
     assert rounds_left(run) == MOST_PULLS - 1
+
+
+def test_what_the_cap_pays_for() -> None:
+    """A round of three pulls if three are left; without a cap of the caller's the end is a
+    fault."""
+    for cap, left, pays, fault in (
+        (100, 3, True, NONE),
+        (100, 2, False, NONE),
+        (-1, 3, True, NONE),
+        (-1, 2, False, TOO_MANY_PULLS),
+    ):
+        run = run_of(draw(np.random.default_rng(1), (1, 3), (1, 0)), max_pulls=cap)
+        run.clock[PICKS], run.clock[PULLS] = 3, run.clock[MOST] - left
+        assert affordable(run) is pays
+        assert run.fault[0] == fault
