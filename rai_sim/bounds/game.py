@@ -41,6 +41,9 @@ PRECISION = 1e-9
 _MOST_ROUNDS = 100
 #: A pool is solved to such a share of what the certificates left open before.
 _SHARE = 0.1
+#: From this round on weights are looked at between those of the pool and the best ones, too, at
+#: these shares of the way: a pool that lacks many alternatives has optima far from the game's.
+_LONG, _WAYS = 10, (0.1, 0.25, 0.5)
 #: Share of even weights in those with which a pool that was extended is begun.
 _EVEN = 0.1
 #: Rows that a search for alternatives may write, for N arms: _ROWS + 4 N.
@@ -209,7 +212,7 @@ class _Game:
         """Solve pools until nothing is missing in them."""
         w, low, weights, best = np.ones(self._n), 0.0, np.ones(self._n), None
         precision = PRECISION / 4.0
-        for _ in range(_MOST_ROUNDS):
+        for turn in range(_MOST_ROUNDS):
             start = (1.0 - _EVEN) * w + _EVEN * w.mean()
             if best is not None:
                 start *= 1.2 / best.high
@@ -220,10 +223,13 @@ class _Game:
             if best.high * self._unit < enough:
                 break
             size = len(found.multipliers)
-            value = self._cheapest(w) / self._unit
             between = 0.5 * (w + weights) if low > 0.0 else w
-            if value > low:
-                low, weights = value, w
+            before = weights / weights.sum()
+            tried = [before + way * (w - before) for way in _WAYS if turn >= _LONG]
+            for one in [w, *tried]:
+                value = self._cheapest(one) / self._unit
+                if value > low:
+                    low, weights = value, one
             gap = 1.0 - low / best.high
             if gap <= PRECISION:
                 break
