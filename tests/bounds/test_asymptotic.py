@@ -168,6 +168,19 @@ def test_a_thousand_arms() -> None:
     assert bound.value == pytest.approx(best_arm(FAMILIES[0][1], means), rel=1e-6)
 
 
+@pytest.mark.slow
+def test_many_sets_of_arms_that_move_as_cheaply() -> None:
+    """Any of the best 80 of 160: many sets of the others pay nearly the same, so very many
+    alternatives bind."""
+    problem = rai.one_of_top(rai.Gaussian(np.linspace(0.9, 0.1, 160)), 80)
+    bound = degenne_koolen(problem)
+    assert bound.complete
+    assert (
+        bound.value
+        > degenne_koolen(rai.one_of_top(rai.Gaussian(np.linspace(0.9, 0.1, 80)), 40)).value
+    )
+
+
 def test_the_order_of_arms_is_the_callers() -> None:
     """Weights, answer and binding alternative follow a permutation."""
     means = np.array([0.9, 0.7, 0.65, 0.4, 0.1])
