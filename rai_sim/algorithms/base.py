@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import Field, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -50,6 +51,8 @@ class Algorithm(ABC):
     #: Which function of rai_sim.bounds bounds its pulls from above with probability 1 - delta, and
     #: the theorem's name.
     upper_bound: ClassVar[tuple[str, str] | None] = None
+    #: Options of variants that are not the paper's, for tables of what the field can do.
+    sharper: ClassVar[tuple[Mapping[str, Any], ...]] = ()
     #: Whether a run costs time by its rounds, most of which are looked at; else hardly more for a
     #: longer run.
     looks_at_most_rounds: ClassVar[bool] = False
@@ -155,3 +158,30 @@ class Algorithm(ABC):
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`;
         `law` is an `Arms.kernel_law()`."""
+
+
+def sharper_algorithms(problem: Problem, delta: float) -> list[Algorithm]:
+    """Return the ready-made variants that are not the paper's and are made for a problem.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> [one.label for one in sharper_algorithms(rai.table_problem(), 0.01)][:2]
+    ["Vanilla(merging=True, width='mixture')", "Vanilla(merging=True, width='stitched')"]
+    """
+    found = []
+    for cls in (ALGORITHMS[name] for name in _in_order(ALGORITHMS)):
+        for options in cls.sharper:
+            algorithm = cls(**options)
+            try:
+                algorithm.check_problem(problem, delta)
+            except ValueError:
+                continue
+            found.append(algorithm)
+    return found
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    """Return names with the paper's algorithms first."""
+    papers = ("vanilla", "butterscotch", "lucb")
+    return sorted(names, key=lambda name: papers.index(name) if name in papers else len(papers))

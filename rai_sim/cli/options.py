@@ -32,6 +32,8 @@ VARIANTS = (
     "butterscotch:merging=false",
     "lucb",
 )
+#: What `run --algorithms` may be: those that are named, or the sharper ones besides.
+SETS = ("paper", "all")
 #: What skipping rounds may cost if nothing is said.
 SKIP_ERROR = 1e-12
 #: Kinds of files that figures are written as.
@@ -238,6 +240,9 @@ def again(*command: str, **options: Any) -> str:
             words += [] if value else ["--no-strict"]
         elif isinstance(value, list):
             words += [word for entry in value for word in (flag(name), entry)]
-        elif value is not None and (name, value) != ("skip_error", SKIP_ERROR):
+        elif value is not None and (name, value) not in (
+            ("skip_error", SKIP_ERROR),
+            ("algorithms", SETS[0]),
+        ):
             words += [flag(name), str(value)]
     return shlex.join(words)

@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from rai_sim.algorithms.base import Algorithm
+from rai_sim.algorithms.base import Algorithm, sharper_algorithms
 from rai_sim.algorithms.text import describe_algorithms
 from rai_sim.cli import options, tables
 from rai_sim.cli.options import (
     PROGRESS,
+    SETS,
     SKIP_ERROR,
     VARIANTS,
     Delta,
@@ -28,6 +29,8 @@ from rai_sim.simulation.beside import compiled_beside
 from rai_sim.simulation.result import Result
 from rai_sim.simulation.simulate import SimulationInterrupted, checked_experiment, simulate
 from rai_sim.support.checks import check_delta
+from rai_sim.support.errors import BadInput
+from rai_sim.support.parsing import seen
 
 _ALGORITHMS = (
     f"repeatable; default {', '.join(VARIANTS)}; known, with defaults: {describe_algorithms()}"
@@ -40,6 +43,14 @@ def run(
     algorithm: Annotated[
         list[str] | None, options.names(_ALGORITHMS, VARIANTS, show_default=False)
     ] = None,
+    algorithms: Annotated[
+        str,
+        options.names(
+            "paper or all: those above alone, or the package's sharper ones that are made for the "
+            "problem, too",
+            SETS,
+        ),
+    ] = SETS[0],
     delta: Delta = 0.01,
     replications: Annotated[
         int, options.whole("independent replications of each algorithm")
@@ -59,10 +70,14 @@ def run(
 ) -> None:
     """Simulate algorithms on a problem.
 
-    By default the paper's table instance and all five variants.
+    By default the paper's table instance and all five of its variants.
     """
     problem, delta = build_problem(problem_options), check_delta(delta)
     chosen = [parse_algorithm(text) for text in algorithm or VARIANTS]
+    if algorithms not in SETS:
+        raise BadInput(f"--algorithms {seen(algorithms)} is no set; choose {' or '.join(SETS)}")
+    if algorithms == "all":
+        chosen += [one for one in sharper_algorithms(problem, delta) if one not in chosen]
     numbers: dict[str, Any] = {
         "delta": delta,
         "replications": replications,
@@ -95,7 +110,7 @@ def run(
         if not results:
             raise
         failure = error  # an algorithm that fails does not cost the others' results
-    rerun = again("run", **problem_options, algorithm=algorithm, **numbers)
+    rerun = again("run", **problem_options, algorithm=algorithm, algorithms=algorithms, **numbers)
     if json:
         document = run_document(problem, results, **numbers, interrupted=interrupted, rerun=rerun)
         show(tables.json_text(document))

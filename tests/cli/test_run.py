@@ -51,6 +51,21 @@ def test_run_alone_means_the_table_instance_and_all_five_variants(
         assert options == expected
 
 
+def test_all_algorithms(capsys: Capture) -> None:
+    """Those named first, then the sharper ones that are made for the problem; the command repeats
+    it; another word is refused."""
+    command = "run --algorithm vanilla --algorithms all --replications 20 --seed 3 --no-progress"
+    text = printed(capsys, f"{command} {TWO}")
+    for label in ("Vanilla(merging=True) ", "width='mixture')", "picks='lucb++')", "'pairwise')"):
+        assert label in text
+    assert text.index("Vanilla(merging=True) ") < text.index("mixture")
+    assert "picks='k-m'" not in printed(capsys, f"{command} --table-task 3")
+    assert "--algorithms all" in text
+    assert "--algorithms some is no set; choose paper or all" in refused(
+        capsys, f"run --algorithms some {TWO}"
+    )
+
+
 def test_the_table_shows_what_the_library_finds(capsys: Capture) -> None:
     """One line an algorithm: mean, intervals, error rate, bounds, time; beneath, how to repeat
     it."""

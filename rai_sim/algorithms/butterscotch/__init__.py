@@ -69,6 +69,7 @@ class Butterscotch(Algorithm):
     width: Literal["paper", "pairwise"] = option("paper")
 
     upper_bound = ("butterscotch", "Theorem 3")
+    sharper = ({"width": "pairwise"},)
 
     @property
     def theorem(self) -> tuple[str, str] | None:

@@ -90,6 +90,11 @@ class LUCB(Algorithm):
     """
 
     looks_at_most_rounds: ClassVar[bool] = True
+    sharper = (
+        {"radius": "mixture"},
+        {"radius": "stitched"},
+        *({"radius": "mixture", "picks": picks} for picks in ("lucb++", "k-m", "rank")),
+    )
     as_printed: bool = False
     if TYPE_CHECKING:
         radius: RadiusField = RadiusField()

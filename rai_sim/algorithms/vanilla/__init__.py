@@ -74,6 +74,7 @@ class Vanilla(Algorithm):
     tuned_rounds: int = option(_TUNED_ROUNDS)
 
     upper_bound = ("vanilla", "Theorem 2")
+    sharper = ({"width": "mixture"}, {"width": "stitched"})
 
     def __post_init__(self) -> None:
         """Refuse options that do not go together."""
