@@ -87,7 +87,7 @@ SLIPS: dict[str, tuple[str, ...]] = {
     ),
     "run --rep 5": ("did you mean --replications?",),
     "run --deta 0.1": ("did you mean --delta?",),
-    "run --alg vanilla": ("did you mean --algorithm?",),
+    "run --alg vanilla": ("did you mean --algorithm",),
     "run --Seed 3": ("did you mean --seed?",),
     "run --table_task 1": ("did you mean --table-task?",),
     "run --no-progres": ("did you mean --no-progress?",),
