@@ -15,6 +15,8 @@ from rai_sim import bounds as bounds
 from rai_sim import instances as instances
 from rai_sim.algorithms.butterscotch import Butterscotch as Butterscotch
 from rai_sim.algorithms.lucb import LUCB as LUCB
+from rai_sim.algorithms.top_two import TopTwo as TopTwo
+from rai_sim.algorithms.track_and_stop import BatchedTrackAndStop as BatchedTrackAndStop
 from rai_sim.algorithms.vanilla import Vanilla as Vanilla
 from rai_sim.arms.bernoulli import Bernoulli as Bernoulli
 from rai_sim.arms.categorical import Categorical as Categorical
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LUCB",
     "STREAM_VERSION",
+    "BatchedTrackAndStop",
     "Bernoulli",
     "Butterscotch",
     "Categorical",
@@ -87,6 +90,7 @@ __all__ = [
     "StudyInterrupted",
     "StudyResults",
     "Summary",
+    "TopTwo",
     "Trace",
     "Vanilla",
     "__version__",

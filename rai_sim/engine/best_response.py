@@ -303,6 +303,27 @@ def _scan(
     return found
 
 
+@kernel
+def find_cheapest_moves(
+    family: int,
+    w: NDArray[np.float64],
+    x: NDArray[np.float64],
+    named: NDArray[np.int64],
+    others: NDArray[np.int64],
+    limit: float,
+    moves: Moves,
+    scratch: NDArray[np.float64],
+    ends: NDArray[np.float64],
+) -> None:
+    """Do for kernels what `cheapest_moves` does."""
+    for i in range(len(named)):
+        moves.values[i] = np.inf
+        for side in range(2):
+            if others[i, side] > 0:
+                k, sign, least = named[i], 1.0 - 2.0 * side, min(limit, moves.values[i])
+                _scan(family, w, x, k, sign, others[i, side], least, False, moves, i, scratch, ends)
+
+
 @driver
 def cheapest_moves(
     family: int,
@@ -336,12 +357,31 @@ def cheapest_moves(
     scratch, ends : (SCRATCH, N) and (OPEN,) float64
         Room.
     """
+    find_cheapest_moves(family, w, x, named, others, limit, moves, scratch, ends)
+
+
+@kernel
+def find_cheap_moves(
+    family: int,
+    w: NDArray[np.float64],
+    x: NDArray[np.float64],
+    named: NDArray[np.int64],
+    others: NDArray[np.int64],
+    limit: float,
+    moves: Moves,
+    scratch: NDArray[np.float64],
+    ends: NDArray[np.float64],
+) -> int:
+    """Do for kernels what `cheap_moves` does."""
+    row = 0
     for i in range(len(named)):
-        moves.values[i] = np.inf
         for side in range(2):
             if others[i, side] > 0:
-                k, sign, least = named[i], 1.0 - 2.0 * side, min(limit, moves.values[i])
-                _scan(family, w, x, k, sign, others[i, side], least, False, moves, i, scratch, ends)
+                k, sign = named[i], 1.0 - 2.0 * side
+                row += _scan(
+                    family, w, x, k, sign, others[i, side], limit, True, moves, row, scratch, ends
+                )
+    return row
 
 
 @driver
@@ -358,37 +398,24 @@ def cheap_moves(
 ) -> int:
     """Write every locally cheapest move of the named arms that costs less than `limit`, as far as
     there are rows, and return how many; the arguments are those of `cheapest_moves`."""
-    row = 0
-    for i in range(len(named)):
-        for side in range(2):
-            if others[i, side] > 0:
-                k, sign = named[i], 1.0 - 2.0 * side
-                row += _scan(
-                    family, w, x, k, sign, others[i, side], limit, True, moves, row, scratch, ends
-                )
-    return row
+    return find_cheap_moves(family, w, x, named, others, limit, moves, scratch, ends)
 
 
-@driver
-def measure(
+@kernel
+def measure_moves(
     family: int,
     w: NDArray[np.float64],
     x: NDArray[np.float64],
     moves: Moves,
+    count: int,
     slopes: NDArray[np.float64],
     curves: NDArray[np.float64],
     scratch: NDArray[np.float64],
 ) -> None:
-    """Write for every row of moves, whose arms, signs and sets are given, where its arms meet, what
-    that costs, and how the cost depends on the weights.
-
-    h(w) = min over theta of the sum of w_p d(x_p, theta) is concave. Its gradient is d(x_p, theta),
-    into `slopes`, (R, N); its second derivative is -c c^T, c = (theta - x_p) / sqrt(V(theta) W),
-    W the weight of the arms moved, into `curves`, (R, N).
-    """
+    """Do for the first rows, `count` of them, what `measure` does for all."""
     below, chosen = scratch[0], scratch[1]
     n = len(x)
-    for row in range(len(moves.arms)):
+    for row in range(count):
         k, sign = moves.arms[row], moves.signs[row]
         for p in range(n):
             below[p] = sign * (x[k] - x[p])
@@ -409,3 +436,23 @@ def measure(
         for p in range(n):
             curves[row, p] = curves[row, p] / scale if scale > 0.0 else 0.0
         moves.distances[row], moves.values[row] = e, total
+
+
+@driver
+def measure(
+    family: int,
+    w: NDArray[np.float64],
+    x: NDArray[np.float64],
+    moves: Moves,
+    slopes: NDArray[np.float64],
+    curves: NDArray[np.float64],
+    scratch: NDArray[np.float64],
+) -> None:
+    """Write for every row of moves, whose arms, signs and sets are given, where its arms meet, what
+    that costs, and how the cost depends on the weights.
+
+    h(w) = min over theta of the sum of w_p d(x_p, theta) is concave. Its gradient is d(x_p, theta),
+    into `slopes`, (R, N); its second derivative is -c c^T, c = (theta - x_p) / sqrt(V(theta) W),
+    W the weight of the arms moved, into `curves`, (R, N).
+    """
+    measure_moves(family, w, x, moves, len(moves.arms), slopes, curves, scratch)

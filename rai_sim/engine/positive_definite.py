@@ -18,6 +18,46 @@ from rai_sim.engine.jit import driver, kernel
 _RIDGE = 1e-13
 
 
+@kernel
+def add_squares(
+    matrix: NDArray[np.float64],
+    rows: int,
+    slopes: NDArray[np.float64],
+    slope_factors: NDArray[np.float64],
+    curves: NDArray[np.float64],
+    curve_factors: NDArray[np.float64],
+    diagonal: NDArray[np.float64],
+    places: NDArray[np.int64],
+) -> None:
+    """Do with the first rows, so many of them, what `sum_of_squares` does with all."""
+    n = len(matrix)
+    for p in range(n):
+        for q in range(n):
+            matrix[p, q] = 0.0
+    for row in range(rows):
+        count = 0
+        for p in range(n):
+            if slopes[row, p] != 0.0 or curves[row, p] != 0.0:
+                places[count] = p
+                count += 1
+        if 4 * count < n:
+            for i in range(count):
+                p = places[i]
+                a, b = slope_factors[row] * slopes[row, p], curve_factors[row] * curves[row, p]
+                for j in range(i, count):
+                    q = places[j]
+                    matrix[p, q] += a * slopes[row, q] + b * curves[row, q]
+        else:
+            for p in range(n):
+                a, b = slope_factors[row] * slopes[row, p], curve_factors[row] * curves[row, p]
+                for q in range(p, n):
+                    matrix[p, q] += a * slopes[row, q] + b * curves[row, q]
+    for p in range(n):
+        matrix[p, p] += diagonal[p]
+        for q in range(p):
+            matrix[p, q] = matrix[q, p]
+
+
 @driver
 def sum_of_squares(
     matrix: NDArray[np.float64],
@@ -43,40 +83,15 @@ def sum_of_squares(
     places : (N,) int64
         Room.
     """
-    n = len(matrix)
-    for p in range(n):
-        for q in range(n):
-            matrix[p, q] = 0.0
-    for row in range(len(slopes)):
-        count = 0
-        for p in range(n):
-            if slopes[row, p] != 0.0 or curves[row, p] != 0.0:
-                places[count] = p
-                count += 1
-        if 4 * count < n:
-            for i in range(count):
-                p = places[i]
-                a, b = slope_factors[row] * slopes[row, p], curve_factors[row] * curves[row, p]
-                for j in range(i, count):
-                    q = places[j]
-                    matrix[p, q] += a * slopes[row, q] + b * curves[row, q]
-        else:
-            for p in range(n):
-                a, b = slope_factors[row] * slopes[row, p], curve_factors[row] * curves[row, p]
-                for q in range(p, n):
-                    matrix[p, q] += a * slopes[row, q] + b * curves[row, q]
-    for p in range(n):
-        matrix[p, p] += diagonal[p]
-        for q in range(p):
-            matrix[p, q] = matrix[q, p]
+    rows = len(slopes)
+    add_squares(matrix, rows, slopes, slope_factors, curves, curve_factors, diagonal, places)
 
 
-@driver
-def factor(
+@kernel
+def factor_matrix(
     matrix: NDArray[np.float64], upper: NDArray[np.float64], scale: NDArray[np.float64]
 ) -> None:
-    """Write U of U^T U = D M D + a ridge, D the diagonal matrix `scale` with which D M D has 1 on
-    its diagonal (Cholesky). Where M is not positive definite by far, NaN comes out."""
+    """Do for kernels what `factor` does."""
     n = len(matrix)
     for p in range(n):
         scale[p] = 1.0 / math.sqrt(matrix[p, p])
@@ -95,6 +110,15 @@ def factor(
                     upper[p, q] -= share * upper[k, q]
 
 
+@driver
+def factor(
+    matrix: NDArray[np.float64], upper: NDArray[np.float64], scale: NDArray[np.float64]
+) -> None:
+    """Write U of U^T U = D M D + a ridge, D the diagonal matrix `scale` with which D M D has 1 on
+    its diagonal (Cholesky). Where M is not positive definite by far, NaN comes out."""
+    factor_matrix(matrix, upper, scale)
+
+
 @kernel
 def _substitute(upper: NDArray[np.float64], right: NDArray[np.float64]) -> None:
     """Solve U^T U x = right, in place."""
@@ -110,8 +134,8 @@ def _substitute(upper: NDArray[np.float64], right: NDArray[np.float64]) -> None:
         right[k] = total / upper[k, k]
 
 
-@driver
-def solve(
+@kernel
+def solve_factored(
     matrix: NDArray[np.float64],
     upper: NDArray[np.float64],
     scale: NDArray[np.float64],
@@ -119,8 +143,7 @@ def solve(
     found: NDArray[np.float64],
     rest: NDArray[np.float64],
 ) -> None:
-    """Write the x of M x = right, as `factor` has left it, refined twice; `rest` is room for N
-    numbers."""
+    """Do for kernels what `solve` does."""
     n = len(matrix)
     for p in range(n):
         found[p] = 0.0
@@ -133,3 +156,17 @@ def solve(
         _substitute(upper, rest)
         for p in range(n):
             found[p] += scale[p] * rest[p]
+
+
+@driver
+def solve(
+    matrix: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    scale: NDArray[np.float64],
+    right: NDArray[np.float64],
+    found: NDArray[np.float64],
+    rest: NDArray[np.float64],
+) -> None:
+    """Write the x of M x = right, as `factor` has left it, refined twice; `rest` is room for N
+    numbers."""
+    solve_factored(matrix, upper, scale, right, found, rest)
