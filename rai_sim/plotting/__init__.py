@@ -22,5 +22,6 @@ from rai_sim.plotting.efficiency import efficiency as efficiency
 from rai_sim.plotting.law import law as law
 from rai_sim.plotting.means import mean_pulls as mean_pulls
 from rai_sim.plotting.moderate import moderate_confidence as moderate_confidence
+from rai_sim.plotting.prices import price_map as price_map
 from rai_sim.plotting.ratios import ratios as ratios
 from rai_sim.plotting.traces import trace as trace
