@@ -44,8 +44,9 @@ class LUCB(Algorithm):
     With another `radius` arms have intervals that are valid at all times, however they are pulled,
     and that take a third of the pulls or less; `picks` are the classical rules on any of the
     intervals. All of them are delta-PC but `as_printed`; formulas and proofs stand in
-    `rai_sim.algorithms.lucb.variants`. These variants are run round by round, whatever the arms'
-    number, so they suit runs of up to 1e8 pulls.
+    `rai_sim.algorithms.lucb.variants`. A variant's time grows as the root of its pulls, as rounds are
+    skipped while the picks are certain to stay the same; with "k-m", or with the paper's radius and
+    other picks than "all", it is made round by round: give near ties a cap.
 
     Parameters
     ----------

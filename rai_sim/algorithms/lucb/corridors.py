@@ -155,34 +155,34 @@ def _may_exchange(walls: Corridors, holder: int, x: int, alone: bool) -> bool:
 
 
 @inlined
-def _limit_rise(walls: Corridors, x: int, room: float) -> None:
+def limit_rise(walls: Corridors, x: int, room: float) -> None:
     """Let the mean of arm x rise by less than the room."""
     walls.up[x] = min(walls.up[x], room)
 
 
 @inlined
-def _limit_fall(walls: Corridors, x: int, room: float) -> None:
+def limit_fall(walls: Corridors, x: int, room: float) -> None:
     """Let the mean of arm x fall by less than the room."""
     walls.down[x] = min(walls.down[x], room)
 
 
 @inlined
-def _lower(walls: Corridors, a: int, b: int, D: float) -> bool:
+def lower(walls: Corridors, a: int, b: int, D: float) -> bool:
     """Keep a bound of arm a below one of arm b, D the room, shared in proportion to 1/n; whether
     there is any."""
     if walls.weight[b] == 0.0:
-        _limit_rise(walls, a, D)  # to no effect unless a is a pick
+        limit_rise(walls, a, D)  # to no effect unless a is a pick
     elif walls.weight[a] == 0.0:
-        _limit_fall(walls, b, D)
+        limit_fall(walls, b, D)
     else:
         share = D / (walls.weight[a] + walls.weight[b])
-        _limit_rise(walls, a, share * walls.weight[a])
-        _limit_fall(walls, b, share * walls.weight[b])
+        limit_rise(walls, a, share * walls.weight[a])
+        limit_fall(walls, b, share * walls.weight[b])
     return D > 0.0
 
 
 @inlined
-def _keep_border(walls: Corridors, s: Ranking, picks: int, p: int, slack: float) -> bool:
+def keep_border(walls: Corridors, s: Ranking, picks: int, p: int, slack: float) -> bool:
     """Keep the arms of ranks below p above all others."""
     D = s.mean[p - 1] - s.mean[p] - 2.0 * slack
     above, below = walls.weight[p - 1], walls.weight[p]
@@ -193,9 +193,9 @@ def _keep_border(walls: Corridors, s: Ranking, picks: int, p: int, slack: float)
     for j in range(picks):
         x = s.picks[j]
         if x < p:
-            _limit_fall(walls, x, s.mean[x] - border)
+            limit_fall(walls, x, s.mean[x] - border)
         else:
-            _limit_rise(walls, x, border - s.mean[x])
+            limit_rise(walls, x, border - s.mean[x])
     return D > 0.0
 
 
@@ -208,8 +208,8 @@ def _keep_unsettled(walls: Corridors, x: int, least: int, greatest: int, slack: 
     if greatest >= 0:
         by_greatest = walls.ucb_lo[greatest] - walls.lcb_hi[x] - slack
     if by_least >= by_greatest:
-        return least >= 0 and _lower(walls, least, x, by_least)
-    return _lower(walls, x, greatest, by_greatest)
+        return least >= 0 and lower(walls, least, x, by_least)
+    return lower(walls, x, greatest, by_greatest)
 
 
 @inlined
@@ -226,25 +226,25 @@ def _keep_nearest(
         if by_least:  # U - LCB_nearest < UCB_x - L
             D = walls.ucb_lo[x] + walls.lcb_lo[nearest]
             D = D - walls.ucb_hi[greatest] - walls.lcb_hi[least] - slack
-            _limit_fall(walls, x, 0.25 * D)
-            _limit_fall(walls, nearest, 0.25 * D)
-            _limit_rise(walls, greatest, 0.25 * D)
-            _limit_rise(walls, least, 0.25 * D)
+            limit_fall(walls, x, 0.25 * D)
+            limit_fall(walls, nearest, 0.25 * D)
+            limit_rise(walls, greatest, 0.25 * D)
+            limit_rise(walls, least, 0.25 * D)
         else:  # UCB_nearest - L < U - LCB_x
             D = walls.ucb_lo[greatest] + walls.lcb_lo[least]
             D = D - walls.ucb_hi[nearest] - walls.lcb_hi[x] - slack
-            _limit_fall(walls, greatest, 0.25 * D)
-            _limit_fall(walls, least, 0.25 * D)
-            _limit_rise(walls, nearest, 0.25 * D)
-            _limit_rise(walls, x, 0.25 * D)
+            limit_fall(walls, greatest, 0.25 * D)
+            limit_fall(walls, least, 0.25 * D)
+            limit_rise(walls, nearest, 0.25 * D)
+            limit_rise(walls, x, 0.25 * D)
         safe = D > 0.0
     if by_least:
-        return _lower(walls, nearest, x, walls.ucb_lo[x] - walls.ucb_hi[nearest] - slack) and safe
-    return _lower(walls, x, nearest, walls.lcb_lo[nearest] - walls.lcb_hi[x] - slack) and safe
+        return lower(walls, nearest, x, walls.ucb_lo[x] - walls.ucb_hi[nearest] - slack) and safe
+    return lower(walls, x, nearest, walls.lcb_lo[nearest] - walls.lcb_hi[x] - slack) and safe
 
 
 @inlined
-def _keep_extreme(
+def keep_extreme(
     walls: Corridors, holder: int, first: int, stop: int, least: bool, alone: bool, slack: float
 ) -> bool:
     """Keep the holder's LCB the least of those of ranks first..stop-1, or its UCB the greatest, but
@@ -261,13 +261,13 @@ def _keep_extreme(
                 room = min(room, D)
             elif not _may_exchange(walls, holder, x, alone):
                 safe = (
-                    _lower(walls, holder, x, D) if least else _lower(walls, x, holder, D)
+                    lower(walls, holder, x, D) if least else lower(walls, x, holder, D)
                 ) and safe
     if holder >= 0:
         if least:
-            _limit_rise(walls, holder, room)
+            limit_rise(walls, holder, room)
         else:
-            _limit_fall(walls, holder, room)
+            limit_fall(walls, holder, room)
     return safe and room > 0.0
 
 
@@ -279,9 +279,9 @@ def _keep_own(
     wants arms and has several."""
     safe = True
     if not as_printed and p1 < n:
-        safe = _keep_extreme(walls, s.roles[WEAKEST, i], p0, p1, True, False, slack)
+        safe = keep_extreme(walls, s.roles[WEAKEST, i], p0, p1, True, False, slack)
     if not as_printed and p0 > 0:
-        safe = _keep_extreme(walls, s.roles[STRONGEST, i], p0, p1, False, False, slack) and safe
+        safe = keep_extreme(walls, s.roles[STRONGEST, i], p0, p1, False, False, slack) and safe
     if safe:
         nearest, least, greatest = s.roles[NEAREST, i], s.roles[LEAST, i], s.roles[GREATEST, i]
         for x in range(np.uint64(p0), np.uint64(p1)):
@@ -311,15 +311,15 @@ def narrow_corridors(
         p1 += open_sizes[i]
         least, greatest = s.roles[LEAST, i], s.roles[GREATEST, i]
         if p0 < p1 < n:
-            safe = _keep_border(walls, s, picks, p1, slack)
+            safe = keep_border(walls, s, picks, p1, slack)
         for x in range(np.uint64(p0), np.uint64(p1)):
             if not _keep_unsettled(walls, x, least, greatest, slack):
                 safe = False
         if s.roles[NEAREST, i] >= 0 and safe:
             alone = p1 - p0 == 1
             following = _end_of_those_after(open_sizes, i, p1, n, as_printed)
-            safe = _keep_extreme(walls, least, previous, p0, True, alone, slack)
-            safe = _keep_extreme(walls, greatest, p1, following, False, alone, slack) and safe
+            safe = keep_extreme(walls, least, previous, p0, True, alone, slack)
+            safe = keep_extreme(walls, greatest, p1, following, False, alone, slack) and safe
             if not alone and safe:
                 safe = _keep_own(walls, s, n, i, p0, p1, as_printed, slack)
         if not safe:

@@ -42,6 +42,7 @@ from rai_sim.algorithms.lucb.run import (
     Rule,
     Run,
     affordable,
+    count_same,
     goes_on,
     new_clock,
     new_terms,
@@ -231,7 +232,7 @@ def _choose_stride(run: Run, scratch: Scratch, settled: int, renewed: bool) -> i
     clock = run.clock
     if clock[SUITED] == IN_STEP and settled == 0 and rounds_left(run) > 0:
         return IN_STEP
-    _count_same(run, settled)
+    count_same(run, settled)
     if (
         clock[COLD] == 0
         and clock[SAME] >= _SAME_BEFORE_A_TRY
@@ -249,18 +250,6 @@ def _choose_stride(run: Run, scratch: Scratch, settled: int, renewed: bool) -> i
     if clock[COLD] > 0 or clock[SAME] >= _SAME_BEFORE_A_TRY or clock[SUITED] == IN_STEP:
         return PLAIN
     return clock[SUITED]
-
-
-@inlined
-def _count_same(run: Run, settled: int) -> None:
-    """Count for how many rounds the picks have been the same."""
-    s, clock, these = run.ranking, run.clock, 0
-    for j in range(clock[PICKS]):
-        label = s.order[s.picks[j]] + 1
-        these += label * label  # likely another number for other arms
-    known = clock[KNOWN] < 0 or these == clock[KNOWN]
-    clock[SAME] = clock[SAME] + 1 if known and settled == 0 else 0
-    clock[KNOWN] = these
 
 
 @kernel

@@ -114,3 +114,15 @@ def affordable(run: Run) -> bool:
     if not enough and run.setting.max_pulls < 0:
         report(run.fault, TOO_MANY_PULLS, 0, 0)
     return enough
+
+
+@inlined
+def count_same(run: Run, settled: int) -> None:
+    """Count for how many rounds the picks have been the same."""
+    s, clock, these = run.ranking, run.clock, 0
+    for j in range(clock[PICKS]):
+        label = s.order[s.picks[j]] + 1
+        these += label * label  # likely another number for other arms
+    known = clock[KNOWN] < 0 or these == clock[KNOWN]
+    clock[SAME] = clock[SAME] + 1 if known and settled == 0 else 0
+    clock[KNOWN] = these

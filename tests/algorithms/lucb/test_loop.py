@@ -8,14 +8,13 @@ from standings import Standing, draw_any, run_of, state_of
 
 from rai_sim.algorithms.lucb import loop
 from rai_sim.algorithms.lucb.arm_vectors import ARMS
-from rai_sim.algorithms.lucb.run import KNOWN, MISSING, PICKS, PULLS, RANKED, SAME, SUITED
+from rai_sim.algorithms.lucb.run import MISSING, PULLS, RANKED, SUITED
 from rai_sim.algorithms.lucb.strides import IN_STEP, LANES, LAST_ARM, PLAIN, VIEW
 from rai_sim.algorithms.lucb.view import NoView
 from rai_sim.algorithms.lucb.view_guards import View
 from rai_sim.engine.jit import exposed
 from rai_sim.engine.strides import ALL, without
 
-count_same = exposed(loop._count_same)
 start, suited = exposed(loop._start), exposed(loop._suited)
 
 
@@ -83,31 +82,6 @@ def test_a_cap_below_the_number_of_arms_pulls_nobody() -> None:
         run = run_of(fresh((1, 2), (1, 0)), max_pulls=cap)
         assert start(run, state_of(run))[0] is started
         assert run.clock[PULLS] == (3 if started else 0)
-
-
-def test_rounds_with_the_same_picks_are_counted() -> None:
-    """In any order and at any ranks; other picks and settled arms begin anew, picks that are made
-    to count as known do not."""
-    run = run_of(fresh((1, 3), (1, 0)))
-    s, clock = run.ranking, run.clock
-    counts: list[int] = []
-    clock[KNOWN] = -1
-    for arms, settled, forget in (
-        ([0, 2], 0, False),
-        ([2, 0], 0, False),
-        ([0, 1], 0, False),
-        ([0, 1], 0, False),
-        ([0, 1], 1, False),
-        ([0, 1, 3], 0, True),
-    ):
-        s.order[:] = np.random.default_rng(len(counts)).permutation(4)
-        clock[PICKS] = len(arms)
-        s.picks[: len(arms)] = [s.order.tolist().index(arm) for arm in arms]
-        if forget:
-            clock[KNOWN] = -1
-        count_same(run, settled)
-        counts.append(int(clock[SAME]))
-    assert counts == [1, 2, 0, 1, 0, 1]
 
 
 def test_room_for_the_strides() -> None:

@@ -7,12 +7,14 @@ from standings import draw, draw_any, run_of
 
 from rai_sim.algorithms.lucb import run as runs
 from rai_sim.algorithms.lucb.run import (
+    KNOWN,
     LOG_TERM,
     MISSING,
     MOST,
     PICKS,
     PULLS,
     RANKED,
+    SAME,
     WORTH,
     Run,
     new_clock,
@@ -22,7 +24,7 @@ from rai_sim.engine.faults import MOST_PULLS, NONE, TOO_MANY_PULLS
 from rai_sim.engine.jit import exposed
 
 affordable, rounds_left = exposed(runs.affordable), exposed(runs.rounds_left)
-start_clock = exposed(runs.start_clock)
+count_same, start_clock = exposed(runs.count_same), exposed(runs.start_clock)
 
 
 def rounds_one_by_one(run: Run) -> int:
@@ -96,3 +98,28 @@ def test_what_the_cap_pays_for() -> None:
         run.clock[PICKS], run.clock[PULLS] = 3, run.clock[MOST] - left
         assert affordable(run) is pays
         assert run.fault[0] == fault
+
+
+def test_rounds_with_the_same_picks_are_counted() -> None:
+    """In any order and at any ranks; other picks and settled arms begin anew, picks that are made
+    to count as known do not."""
+    run = run_of(draw(np.random.default_rng(1), (1, 3), (1, 0)))
+    s, clock = run.ranking, run.clock
+    counts: list[int] = []
+    clock[KNOWN] = -1
+    for arms, settled, forget in (
+        ([0, 2], 0, False),
+        ([2, 0], 0, False),
+        ([0, 1], 0, False),
+        ([0, 1], 0, False),
+        ([0, 1], 1, False),
+        ([0, 1, 3], 0, True),
+    ):
+        s.order[:] = np.random.default_rng(len(counts)).permutation(4)
+        clock[PICKS] = len(arms)
+        s.picks[: len(arms)] = [s.order.tolist().index(arm) for arm in arms]
+        if forget:
+            clock[KNOWN] = -1
+        count_same(run, settled)
+        counts.append(int(clock[SAME]))
+    assert counts == [1, 2, 0, 1, 0, 1]

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rai_sim.algorithms.lucb import corridor_walk
+from rai_sim.algorithms.lucb.corridors import Corridors, new_corridors
 from rai_sim.algorithms.lucb.plain import pull_all_once, pull_picks
 from rai_sim.algorithms.lucb.rule import (
     close_ranks,
@@ -17,21 +19,25 @@ from rai_sim.algorithms.lucb.rule import (
     settle_and_choose,
 )
 from rai_sim.algorithms.lucb.run import (
+    CERTIFIED,
     MISSING,
     MOST,
     PICKS,
     PULLS,
     RANKED,
     ROUND,
+    SAME,
     Rule,
     Run,
     affordable,
+    count_same,
     goes_on,
     new_clock,
     new_terms,
     start_clock,
 )
-from rai_sim.algorithms.lucb.strides import PLAIN
+from rai_sim.algorithms.lucb.strides import CORRIDORS, PLAIN
+from rai_sim.algorithms.lucb.variants.corridors import open_own_corridors
 from rai_sim.algorithms.lucb.variants.judge import Sorted, judge_borders, judge_within, new_sorted
 from rai_sim.algorithms.lucb.variants.picks import ALL, BORDERS, WITHIN, Choice
 from rai_sim.algorithms.lucb.variants.radii import PAPER, log_of_round, radius_of
@@ -45,7 +51,11 @@ from rai_sim.engine.partition import new_partition, open_partition, record_outco
 from rai_sim.engine.references import by_reference
 from rai_sim.engine.stop import say_begun
 from rai_sim.engine.streams import State, replication_stream, shuffle
+from rai_sim.engine.strides import allowed
 
+#: Rounds that must have had the same picks before a longer stretch of them is worth looking for
+#: (measured).
+_SAME_BEFORE_A_TRY = 3
 #: Radii after fewer pulls than this are computed once: a logarithm takes as long as all else of a
 #: pull.
 _KEPT = 4096
@@ -66,6 +76,7 @@ class Variant(NamedTuple):
     # (2, _KEPT) down and up after n pulls, in rewards, 0 where not yet asked for; for all replications
     kept: NDArray[np.float64]
     by: Sorted
+    walls: Corridors
 
 
 def new_variant_run(law: Any, setting: Setting, block: Block) -> Run:
@@ -87,7 +98,13 @@ def new_variant_run(law: Any, setting: Setting, block: Block) -> Run:
 
 def new_variant(choice: Choice, N: int) -> Variant:
     """Allocate for a task."""
-    return Variant(choice, Sides(np.empty(N), np.empty(N)), np.zeros((2, _KEPT)), new_sorted(N))
+    return Variant(
+        choice=choice,
+        sides=Sides(np.empty(N), np.empty(N)),
+        kept=np.zeros((2, _KEPT)),
+        by=new_sorted(N),
+        walls=new_corridors(N),
+    )
 
 
 @driver
@@ -127,17 +144,35 @@ def _run_one(run: Run, variant: Variant, made: NDArray[np.int64], state: State) 
         settled = _judge_round(run, variant)
         if picks == ALL and settled > 0:
             clock[RANKED] = close_ranks(s, clock[RANKED], clock[PICKS])
-        made[PLAIN] += 1
-        if clock[MISSING] == 0:
-            return True
-        if not affordable(run):
-            return False
-        state = pull_picks(run, state)
+        if clock[MISSING] == 0 or not affordable(run):
+            made[PLAIN] += 1
+            return clock[MISSING] == 0
+        R, stride = clock[ROUND], _choose_stride(run, variant, settled)
+        if stride == CORRIDORS:
+            state = corridor_walk.advance(run, variant.walls, state)
+            made[CORRIDORS] += clock[ROUND] - R + 1
+        else:
+            state = pull_picks(run, state)
+            made[PLAIN] += 1
         if run.fault[0] == NONE:
             _set_sides(run, variant, clock[PICKS], False)
             if picks != WITHIN:  # which asks for no ranking
                 mend(s, clock[RANKED])
     return False
+
+
+@inlined
+def _choose_stride(run: Run, variant: Variant, settled: int) -> int:
+    """Choose the stride that begins with the round that was judged."""
+    clock, choice = run.clock, variant.choice
+    if choice.picks == WITHIN or choice.down.kind == PAPER:
+        return PLAIN
+    count_same(run, settled)
+    if clock[SAME] >= _SAME_BEFORE_A_TRY and allowed(run.setting.strides, CORRIDORS):
+        clock[CERTIFIED] = open_own_corridors(run, choice, variant.walls)
+        if clock[CERTIFIED] > 1:
+            return CORRIDORS
+    return PLAIN
 
 
 @inlined
