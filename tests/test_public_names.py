@@ -11,9 +11,9 @@ import rai_sim as rai
 
 #: What scripts and checks call; a name that goes breaks somebody's work.
 _FIXED = (
-    "Bernoulli Butterscotch Categorical Certification CertificationInterrupted Gaussian LUCB Problem Recorded Result "
+    "BatchedTrackAndStop Bernoulli Butterscotch Categorical Certification CertificationInterrupted Gaussian LUCB Problem Recorded Result "
     "STREAM_VERSION SimulationInterrupted Study StudyFailed StudyInterrupted StudyResults "
-    "Summary Trace Vanilla arm_pulls best_arm bounds certify coarse_ranking full_ranking hard_problems instances "
+    "Summary TopTwo Trace Vanilla arm_pulls best_arm bounds certify coarse_ranking full_ranking hard_problems instances "
     "m_of_top movielens one_of_top open_study plotting scaling simulate table_problem top trace "
 )
 

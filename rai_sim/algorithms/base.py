@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import Field, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -53,6 +53,8 @@ class Algorithm(ABC):
     upper_bound: ClassVar[tuple[str, str] | None] = None
     #: Options of variants that are not the paper's, for tables of what the field can do.
     sharper: ClassVar[tuple[Mapping[str, Any], ...]] = ()
+    #: Whether it is one of the paper's, whose kernels `rai-sim warmup` compiles.
+    of_the_paper: ClassVar[bool] = False
     #: Whether a run costs time by its rounds, most of which are looked at; else hardly more for a
     #: longer run.
     looks_at_most_rounds: ClassVar[bool] = False
@@ -166,11 +168,12 @@ def sharper_algorithms(problem: Problem, delta: float) -> list[Algorithm]:
     Examples
     --------
     >>> import rai_sim as rai
-    >>> [one.label for one in sharper_algorithms(rai.table_problem(), 0.01)][:2]
-    ["Vanilla(merging=True, width='mixture')", "Vanilla(merging=True, width='stitched')"]
+    >>> [one.label for one in sharper_algorithms(rai.table_problem(), 0.01)][:1]
+    ["Butterscotch(merging=True, width='pairwise')"]
     """
     found = []
-    for cls in (ALGORITHMS[name] for name in _in_order(ALGORITHMS)):
+    # the paper's first
+    for cls in sorted(ALGORITHMS.values(), key=lambda cls: not cls.of_the_paper):
         for options in cls.sharper:
             algorithm = cls(**options)
             try:
@@ -179,9 +182,3 @@ def sharper_algorithms(problem: Problem, delta: float) -> list[Algorithm]:
                 continue
             found.append(algorithm)
     return found
-
-
-def _in_order(names: Iterable[str]) -> list[str]:
-    """Return names with the paper's algorithms first."""
-    papers = ("vanilla", "butterscotch", "lucb")
-    return sorted(names, key=lambda name: papers.index(name) if name in papers else len(papers))

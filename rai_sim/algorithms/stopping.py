@@ -114,7 +114,8 @@ class Run(NamedTuple):
     total: NDArray[np.float64]  # by label: sum of rewards, law units
     order: NDArray[np.int64]  # by rank: label
     mean: NDArray[np.float64]  # by rank: empirical mean, rewards
-    count: NDArray[np.float64]  # by rank: pulls
+    counts: NDArray[np.float64]  # by rank: pulls
+    nats: NDArray[np.float64]  # by rank: room
 
 
 def new_rule(threshold: Threshold, setting: Setting) -> Rule:
@@ -189,7 +190,8 @@ def new_run(law: Any, threshold: Threshold, setting: Setting, block: Block) -> R
         total=np.zeros(N),
         order=np.empty(N, np.int64),
         mean=np.empty(N),
-        count=np.empty(N),
+        counts=np.empty(N),
+        nats=np.empty(N),
     )
 
 
@@ -242,7 +244,7 @@ def goes_on(run: Run) -> bool:
 @inlined
 def affordable(run: Run, pulls: float) -> bool:
     """Whether the cap pays for so many more pulls; a double, for they may be beyond integers."""
-    enough = pulls <= np.float64(run.clock[MOST] - run.clock[PULLS])
+    enough = pulls <= float(run.clock[MOST] - run.clock[PULLS])
     if not enough and run.setting.max_pulls < 0:
         report(run.fault, TOO_MANY_PULLS, 0, 0)
     return enough
@@ -291,7 +293,7 @@ def judge(run: Run, pulled: int) -> bool:
         if _give_placed(run):
             return True
     _find_leader(run)
-    _find_moves(run, run.count)
+    _find_moves(run, run.counts)
     if run.rule.threshold == PAIRS:
         return False
     least = _choose(run, run.answer.chosen)
@@ -313,7 +315,7 @@ def _rank(run: Run) -> None:
             q -= 1
         mean[q], order[q] = x, label
     for p in range(order.size):
-        run.count[p] = np.float64(run.taken[order[p]])
+        run.counts[p] = np.float64(run.taken[order[p]])
 
 
 @kernel

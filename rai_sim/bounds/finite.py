@@ -14,16 +14,13 @@ from numpy.typing import NDArray
 from rai_sim.arms.bernoulli import Bernoulli
 from rai_sim.arms.gaussian import Gaussian
 from rai_sim.bounds.asymptotic import Family, TightBound, check_problem, degenne_koolen
+from rai_sim.engine import stopping
 from rai_sim.problem import Problem, check_delta
 from rai_sim.support.checks import short
 from rai_sim.support.errors import ArgumentValueError
 
 Threshold = Literal["pairs", "paper", "gk16-unproven"]
 
-#: Variance process at which the mixture of `pairs` is tightest: 30 pulls of an arm.
-_TUNED = 30.0 / 4.0
-#: The least ln(P / (2 delta)) for which it is tuned: the formula knows none below 0.
-_LEAST_LOG = 0.5
 #: Doublings of pulls before they count as infinite.
 _DOUBLINGS = 1100
 
@@ -209,19 +206,9 @@ def practical(
 
     Thresholds, n_j the pulls of arm j and x_j its mean reward:
 
-    - "pairs", proved for every sampling rule: arm a *beats* b if x_a > x_b and
-      A_a A_b / (2 (A_a + A_b)) (x_a - x_b)^2 >= ln(P / delta) + 1/2 sum over both of ln((v + rho) /
-      rho), v = n / 4, A = n^2 / (v + rho); P counts the pairs of arms of different clusters,
-      neighbours with r_i = 0 counted as one. Stop when every named arm of cluster i beats N - C_i
-      arms and is beaten by C_{i-1}. *Proof*: exp(y (S - n mu) - y^2 v / 2) is a supermartingale for
-      every y (rewards are 1/2-sub-Gaussian), its mean over a normal y of variance 1 / rho is
-      sqrt(rho / (v + rho)) exp((S - n mu)^2 / (2 (v + rho))), and the product over two arms is a
-      supermartingale whichever is pulled. By Ville it reaches P / delta with probability delta / P
-      at most, and its exponent is at least the left side where mu_a <= mu_b. So with probability 1
-      - delta no two arms of different clusters are judged against their order; an arm of a later
-      cluster than i then beats fewer than N - C_i arms, one of an earlier cluster is beaten by
-      fewer than C_{i-1}. rho = v0 / (2 L + ln(1 + 2 L)), L = ln(P / (2 delta)) or
-      1/2 if that is less, for 30 pulls; any rho > 0 would do.
+    - "pairs", proved for every sampling rule: stop when every named arm of cluster i beats N - C_i
+      arms and is beaten by C_{i-1}, by a mixture of likelihood ratios. What beats is, and the proof,
+      stand in `rai_sim.engine.stopping`.
     - "paper": the paper's width at each arm's own count: a beats b if x_a - x_b > u_a + u_b, u =
       sqrt(ln(pi^2 n^2 N / (3 delta)) / (2 n)), which is half of Vanilla's width. Hoeffding and the
       union over arms and n (sum 6 / (pi^2 n^2) = 1) prove it.
@@ -272,7 +259,7 @@ def practical(
         return tight.value
     log = -math.log(delta)
     if threshold == "gk16-unproven":
-        return _least(lambda t: t / tight.value >= log + math.log1p(math.log(t)))
+        return _least(lambda t: t / tight.value >= stopping.gk16_level(log, t))
     rule = _Pairs(problem, tight, log) if threshold == "pairs" else _Widths(problem, tight, log)
     most = _least(rule.stops)
     return float(rule.pulls(most).sum()) if most < math.inf else most
@@ -344,17 +331,16 @@ class _Pairs(_Rule):
         inside = sum(c * c for c in merged)
         pairs = (problem.n_arms**2 - inside) // 2
         self._level = log + math.log(pairs)
-        log_term = max(self._level - math.log(2.0), _LEAST_LOG)
-        self._rho = _TUNED / (2.0 * log_term + math.log1p(2.0 * log_term))
+        self._rho = stopping.tuned_rho(self._level)
 
     def beats(self, a: NDArray[np.int64], b: NDArray[np.int64], t: float) -> NDArray[np.bool_]:
         """Compare a product of two mixtures with P / delta."""
-        v = self.pulls(t) / 4.0
-        precision = 4.0 * v * (4.0 * v / (v + self._rho))
-        growth = 0.5 * np.log1p(v / self._rho)
+        n = self.pulls(t)
+        precision = stopping.precision(n, self._rho)
+        growth = stopping.growth(n, self._rho)
         gap = self.means[a] - self.means[b]
-        harmonic = 1.0 / (1.0 / precision[a] + 1.0 / precision[b])
-        return (gap > 0.0) & (0.5 * harmonic * gap * gap >= self._level + growth[a] + growth[b])
+        nats = stopping.evidence(gap, precision[a], precision[b])
+        return (gap > 0.0) & (nats >= self._level + growth[a] + growth[b])
 
 
 class _Widths(_Rule):

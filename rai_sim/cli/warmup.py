@@ -37,8 +37,8 @@ def warmup(
 ) -> None:
     """Compile the kernels ahead of time, or load them from the cache.
 
-    Those of the tight lower bound, and of all reward laws, or of some; what serves many arms alone (LUCB's view, Vanilla from
-    1,000 arms on) is compiled when it is first needed.
+    Those of the tight lower bound, and of the paper's algorithms with all reward laws, or with some; what serves many arms
+    alone (LUCB's view, Vanilla from 1,000 arms on), and other algorithms, are compiled when they are first needed.
     """
     wanted = [check_law(name) for name in law or LAWS]
     began = time.perf_counter()
@@ -49,6 +49,8 @@ def warmup(
     for law_name in dict.fromkeys(wanted):
         arms = _example(LAWS[law_name])
         for name, algorithm_class in ALGORITHMS.items():
+            if not algorithm_class.of_the_paper:
+                continue
             if arms is None:
                 show(f"{law_name:<12} {name:<16} left out: no example of this law is known here")
                 continue

@@ -34,10 +34,15 @@ the literature use; nobody has proved that it keeps the error below delta.
 from __future__ import annotations
 
 import math
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rai_sim.engine.jit import kernel
+
+#: A number, or an array of them.
+X = TypeVar("X", float, NDArray[np.float64])
 
 #: Variance process at which a mixture of `pairs` is tightest: 30 pulls of an arm.
 _TUNED = 30.0 / 4.0
@@ -57,17 +62,17 @@ def tuned_rho(level: float) -> float:
     return _TUNED / (2.0 * log_term + math.log1p(2.0 * log_term))
 
 
-def precision(n: float, rho: float) -> float:
+def precision(n: X, rho: float) -> X:
     """Return A = n^2 / (n / 4 + rho) for n pulls; 0 for none."""
     return n * (n / (n / 4.0 + rho))
 
 
-def growth(n: float, rho: float) -> float:
+def growth(n: X, rho: float) -> X:
     """Return 1/2 ln((v + rho) / rho), v = n / 4."""
     return 0.5 * np.log1p(n / (4.0 * rho))
 
 
-def evidence(gap: float, one: float, other: float) -> float:
+def evidence(gap: X, one: X, other: X) -> X:
     """Return A_a A_b / (2 (A_a + A_b)) gap^2, in nats."""
     return 0.5 * gap * gap / (1.0 / one + 1.0 / other)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: Problems of one figure, at most.
 _MOST = 8
 #: Inches: the steps of a problem need width.
-_SIZE = (6.4, 3.6)
+SIZE = (6.4, 3.6)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def price_map(results: Results, ax: Axes | None = None) -> Axes:
     if len(deltas) > 1:
         raise ArgumentValueError("results", f"results has {len(deltas)} values of delta; {SELECT}")
     groups = _by_problem(cases)
-    with axes_or_new(ax, _SIZE) as axes:
+    with axes_or_new(ax, SIZE) as axes:
         shown: set[str] = set()
         heights = [
             height

@@ -30,6 +30,7 @@ def test_a_class_is_known_by_its_name_in_small_letters() -> None:
     """From its definition on."""
     own = {"vanilla": rai.Vanilla, "butterscotch": rai.Butterscotch, "lucb": rai.LUCB}
     assert own.items() <= ALGORITHMS.items()
+    assert {name for name, one in ALGORITHMS.items() if one.of_the_paper} == own.keys()
     assert all(name == one.__name__.lower() for name, one in ALGORITHMS.items())
 
     @dataclass(frozen=True)

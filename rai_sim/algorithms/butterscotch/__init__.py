@@ -70,6 +70,7 @@ class Butterscotch(Algorithm):
 
     upper_bound = ("butterscotch", "Theorem 3")
     sharper = ({"width": "pairwise"},)
+    of_the_paper = True
 
     @property
     def theorem(self) -> tuple[str, str] | None:

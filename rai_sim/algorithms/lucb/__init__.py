@@ -90,6 +90,7 @@ class LUCB(Algorithm):
     True
     """
 
+    of_the_paper: ClassVar[bool] = True
     looks_at_most_rounds: ClassVar[bool] = True
     sharper = (
         {"radius": "mixture"},

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from rai_sim.algorithms.stopping import (
+    PAIRS,
     PULLS,
     Run,
     affordable,
@@ -20,9 +21,11 @@ from rai_sim.algorithms.stopping import (
 )
 from rai_sim.engine.best_response import GAUSSIAN, divergence
 from rai_sim.engine.blocks import Block
-from rai_sim.engine.faults import NONE
 from rai_sim.engine.jit import driver, inlined, kernel
 from rai_sim.engine.streams import State, uniform
+
+#: Forced exploration: of t pulls every arm has so many times ln t.
+_EXPLORED = 2.0
 
 
 @driver
@@ -58,7 +61,7 @@ def _run_one(run: Run, state: State) -> bool:
 def _choose(run: Run, state: State) -> tuple[int, State]:
     """Return the label of the arm to pull."""
     label = _least_pulled(run)
-    wanted = math.sqrt(run.clock[PULLS] / run.arm_of.size)
+    wanted = _EXPLORED * math.log(run.clock[PULLS])
     if run.taken[label] < wanted:
         return label, state
     row = challenger(run)
@@ -91,15 +94,21 @@ def _least_pulled_at(run: Run, x: float) -> int:
 @kernel
 def _informed(run: Run, row: int, state: State) -> tuple[int, State]:
     """Return the label of a moved arm, drawn by what its pulls tell against the alternative."""
-    moves = run.answer.moves
-    u, state = uniform(state)
-    k, sign, e, left = moves.arms[row], moves.signs[row], moves.distances[row], 0.0
-    left, last = u * moves.values[row], k
+    moves, nats, total = run.answer.moves, run.nats, 0.0
+    k, sign, e = moves.arms[row], moves.signs[row], moves.distances[row]
+    border = run.answer.others[row, 0] if sign > 0.0 else run.mean.size - run.answer.others[row, 1]
     for p in range(run.mean.size):
         short = e if p == k else sign * (run.mean[k] - run.mean[p]) - e
-        if (p == k or moves.sets[row, p] > 0) and short > 0.0:
-            last = p
-            left -= run.count[p] * divergence(GAUSSIAN, 0.0, short)
+        asked = p == k or moves.sets[row, p] > 0
+        if run.rule.threshold == PAIRS and p != k:
+            asked = asked and (p >= border) == (sign > 0.0)
+        nats[p] = run.counts[p] * divergence(GAUSSIAN, 0.0, short) if asked and short > 0.0 else 0.0
+        total += nats[p]
+    u, state = uniform(state)
+    left, last = u * total, k
+    for p in range(run.mean.size):
+        if nats[p] > 0.0:
+            last, left = p, left - nats[p]
             if left < 0.0:
                 break
     return run.order[last], state

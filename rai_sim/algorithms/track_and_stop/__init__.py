@@ -4,7 +4,7 @@ tenth of the pulls at a time; `shares` finds them, `loop` runs a replication."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.algorithms.stopping import Threshold, new_run
@@ -12,6 +12,9 @@ from rai_sim.algorithms.track_and_stop.loop import run_block
 from rai_sim.algorithms.track_and_stop.shares import new_game
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.support.errors import ArgumentValueError
+
+if TYPE_CHECKING:
+    from rai_sim.problem import Problem
 
 #: For more arms finding the shares takes too long.
 _MOST_ARMS = 200
@@ -72,6 +75,8 @@ class BatchedTrackAndStop(Algorithm):
     growth: float = 1.1
     threshold: Threshold = "pairs"
 
+    sharper = ({}, {"threshold": "gk16-unproven"})
+
     def __post_init__(self) -> None:
         """Refuse a growth that is none, or of which nobody has any use."""
         super().__post_init__()
@@ -82,14 +87,17 @@ class BatchedTrackAndStop(Algorithm):
                 f"{_MOST_GROWTH:g}, such as 1.1: pulls after a batch over those before it",
             )
 
+    def check_problem(self, problem: Problem, delta: float) -> None:
+        """Refuse more arms than it is for."""
+        if problem.n_arms > _MOST_ARMS:
+            raise ArgumentValueError(
+                "problem",
+                f"problem has {problem.n_arms:,} arms; BatchedTrackAndStop solves a game of all arms in every "
+                f"round, and is for {_MOST_ARMS} arms at most: take Vanilla(width='mixture')",
+            )
+
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""
         N = setting.cluster_of.size
-        if N > _MOST_ARMS:
-            raise ArgumentValueError(
-                "problem",
-                f"problem has {N:,} arms; BatchedTrackAndStop solves a game of all arms in every "
-                f"round, and is for {_MOST_ARMS} arms at most: take Vanilla(width='mixture')",
-            )
         game = new_game(N, int(setting.required.sum()))
         run_block(new_run(law, self.threshold, setting, block), game, self.growth, first, block)

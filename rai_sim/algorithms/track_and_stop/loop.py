@@ -52,7 +52,7 @@ def _run_one(run: Run, game: Game, growth: float, state: State) -> bool:
         if judge(run, -1):
             return True
         t = np.float64(run.clock[PULLS])
-        aim = max(math.ceil(growth * t), t + 1.0)
+        aim = max(np.ceil(growth * t), t + 1.0)  # a double: it may be beyond integers
         if not affordable(run, aim - t):
             return False
         _prepare(run, game)
@@ -78,12 +78,12 @@ def _make_batch(run: Run, game: Game, aim: float, state: State) -> State:
     n, missing = run.order.size, 0.0
     for p in range(n):
         share = (1.0 - EVEN) * game.shares[p] + EVEN / n
-        game.tried[p] = max(aim * share - run.count[p], 0.0)
+        game.tried[p] = max(aim * share - run.counts[p], 0.0)
         missing += game.tried[p]
     batch, made, upto = int(aim) - run.clock[PULLS], 0, 0.0
     for p in range(n):
         upto += game.tried[p]
-        until = min(int(math.floor(batch * (upto / missing))), batch) if p < n - 1 else batch
+        until = min(math.floor(batch * (upto / missing)), batch) if p < n - 1 else batch
         if until > made and run.fault[0] == NONE:
             state = pull(run, run.order[p], until - made, state)
             made = until

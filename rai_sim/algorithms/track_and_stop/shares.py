@@ -35,7 +35,7 @@ from rai_sim.engine.stop import raised
 #: Relative gap between the certificates that is good enough.
 ENOUGH = 0.01
 #: Stages, and Newton steps of each, at most.
-_MOST_STAGES, _MOST_STEPS = 8, 12
+_MOST_STAGES, _MOST_STEPS = 12, 12
 #: Alternatives join the pool that cost less than so many times the cheapest one.
 _CHEAP = 1.5
 #: The gap that the first stage aims at, and the growth of tau.
@@ -133,7 +133,7 @@ def _search(game: Game, stop: NDArray[np.int64]) -> float:
     """Go through the stages; the best weights met become the shares."""
     n, w, shares = game.w.size, game.w, game.shares
     low, high, tau = 0.0, np.inf, 0.0
-    game.size[0] = 0
+    _begin(game)
     for _ in range(_MOST_STAGES):
         least, total = _cheapest(game), _sum(w)
         if least / total > low:
@@ -142,7 +142,7 @@ def _search(game: Game, stop: NDArray[np.int64]) -> float:
                 shares[p] = w[p] / total
         if low >= (1.0 - ENOUGH) * high or raised(stop):
             break
-        _extend(game, least)
+        _extend(game, _CHEAP * least if tau == 0.0 else max(_CHEAP * least, 1.0 + ENOUGH))
         grow = 1.0
         if least < 1.02 or tau == 0.0:
             grow = (1.5 if tau == 0.0 else 1.05) / least
@@ -186,8 +186,50 @@ def _cheapest(game: Game) -> float:
 
 
 @kernel
-def _extend(game: Game, least: float) -> None:
-    """Let alternatives that are cheap at the weights join the pool."""
+def _begin(game: Game) -> None:
+    """Fill the pool with alternatives to begin with: every named arm passes the first arm beyond
+    its border, and the last one before it any of those beyond, as far as there is room."""
+    groups = 0
+    for i in range(game.named.size):
+        for side in range(2):
+            groups += _is_nearest(game, i, side)
+    game.size[0], most = 0, max((game.pool.arms.size - 2 * game.named.size) // (2 * groups), 1)
+    for i in range(game.named.size):
+        for side in range(2):
+            if game.others[i, side] > 0:
+                _begin_with(game, i, side, most if _is_nearest(game, i, side) else 1)
+
+
+@inlined
+def _is_nearest(game: Game, i: int, side: int) -> bool:
+    """Whether no other named arm of the cluster is nearer to the border on a side."""
+    if game.others[i, side] == 0:
+        return False
+    for j in range(game.named.size):
+        nearer = game.named[j] > game.named[i] if side == 0 else game.named[j] < game.named[i]
+        if nearer and game.others[j, side] == game.others[i, side]:
+            return False
+    return True
+
+
+@kernel
+def _begin_with(game: Game, i: int, side: int, most: int) -> None:
+    """Let a named arm pass one of so many arms beyond a border, the nearest ones, in turn."""
+    n, pool, others = game.w.size, game.pool, game.others[i, side]
+    for j in range(others, min(others + most, n)):
+        row = game.size[0]
+        if row == pool.arms.size:
+            return
+        pool.arms[row], pool.signs[row] = game.named[i], 1.0 - 2.0 * side
+        for p in range(n):
+            place = p if side == 0 else n - 1 - p  # from the best, or from the worst
+            pool.sets[row, place] = (p < others or p == j) and place != game.named[i]
+        game.size[0] += 1
+
+
+@kernel
+def _extend(game: Game, limit: float) -> None:
+    """Let alternatives that cost less than a limit at the weights join the pool."""
     size, rows = game.size[0], game.pool.arms.size
     rest = Moves(
         game.pool.arms[size:],
@@ -202,7 +244,7 @@ def _extend(game: Game, least: float) -> None:
         game.means,
         game.named,
         game.others,
-        _CHEAP * least,
+        limit,
         rest,
         game.scratch,
         game.ends,

@@ -75,6 +75,7 @@ class Vanilla(Algorithm):
 
     upper_bound = ("vanilla", "Theorem 2")
     sharper = ({"width": "mixture"}, {"width": "stitched"})
+    of_the_paper = True
 
     def __post_init__(self) -> None:
         """Refuse options that do not go together."""

@@ -1,0 +1,1 @@
+"""Tests of `TopTwo`, `rai_sim.algorithms.top_two`."""

@@ -1,0 +1,1 @@
+"""Tests of `BatchedTrackAndStop`, `rai_sim.algorithms.track_and_stop`."""
