@@ -200,7 +200,7 @@ def _chosen(play: _Play, uniforms: Iterator[float], inside: bool) -> int:
         return min(arms, key=lambda a: (play.counts[a], play.place[a]))
 
     lagging = least(play.order)
-    if play.counts[lagging] < 2 * math.log(sum(play.counts)):
+    if play.counts[lagging] < 1.5 * math.sqrt(sum(play.counts) / play.N):
         return lagging
     (cost, theta, moved), k, i = min(
         ((play.cheapest(k, i, play.counts), k, i) for k, i in play.leader()),

@@ -42,7 +42,7 @@ from rai_sim.engine.partition import (
     record_outcome,
     settle_arm,
 )
-from rai_sim.engine.references import by_reference as by_reference
+from rai_sim.engine.references import by_reference as by_reference  # for both loops
 from rai_sim.engine.stop import say_begun
 from rai_sim.engine.stopping import (
     evidence_of,

@@ -56,7 +56,7 @@ def tuned_rho(level: float) -> float:
     Examples
     --------
     >>> round(tuned_rho(math.log(9 / 0.01)), 3)
-    0.506
+    0.507
     """
     log_term = max(level - math.log(2.0), _LEAST_LOG)
     return _TUNED / (2.0 * log_term + math.log1p(2.0 * log_term))

@@ -35,8 +35,9 @@ class TopTwo(Algorithm):
        these are k and the moved arms beyond the border that k would pass: of the others none need
        be beaten. Where the alternative costs nothing, as k's mean is that of an arm beyond the
        border, the least pulled of all arms of this mean is pulled.
-    4. *Forced exploration*: if an arm has fewer than 2 ln t of the t pulls made, the least pulled
-       arm is pulled instead. Of arms pulled equally often it is the first one in the opening
+    4. *Forced exploration*: if an arm has fewer than 1.5 sqrt(t / N) of the t pulls made, the least
+       pulled arm is pulled instead: less of that leaves an arm that was unlucky at first where it
+       is, and some runs take ten times as long. Of arms pulled equally often it is the first one in the opening
        permutation, by which also equal means are ranked.
 
     There are no intervals: `radius` is NaN, and in a trace all arms that are named are settled in

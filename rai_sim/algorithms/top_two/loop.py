@@ -24,8 +24,8 @@ from rai_sim.engine.blocks import Block
 from rai_sim.engine.jit import driver, inlined, kernel
 from rai_sim.engine.streams import State, uniform
 
-#: Forced exploration: of t pulls every arm has so many times ln t.
-_EXPLORED = 2.0
+#: Forced exploration: of t pulls every arm has so many times sqrt(t / N).
+_EXPLORED = 1.5
 
 
 @driver
@@ -61,7 +61,7 @@ def _run_one(run: Run, state: State) -> bool:
 def _choose(run: Run, state: State) -> tuple[int, State]:
     """Return the label of the arm to pull."""
     label = _least_pulled(run)
-    wanted = _EXPLORED * math.log(run.clock[PULLS])
+    wanted = _EXPLORED * math.sqrt(run.clock[PULLS] / run.arm_of.size)
     if run.taken[label] < wanted:
         return label, state
     row = challenger(run)
