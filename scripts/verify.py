@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -55,6 +55,8 @@ from replay import (
     run_known,
     run_twin,
     standard_errors_apart,
+    suited,
+    suited_task,
     twin_pulls,
     vanilla_length,
 )
@@ -237,10 +239,14 @@ def count_different_stories(algorithm: Algorithm, count: int, part: int) -> tupl
     rng = np.random.default_rng([SEED + 1, part])
     length, gaps = LENGTHS[type(algorithm)]
     bits = part % 2 == 1 and not isinstance(algorithm, Butterscotch)  # whose rounds are no words
-    drawn = [
-        draw_instance(rng, length, gaps, kinds=("bernoulli",) if bits else KINDS)
-        for _ in range(count)
-    ]
+    drawn = suited(
+        rng,
+        algorithm,
+        [
+            draw_instance(rng, length, gaps, kinds=("bernoulli",) if bits else KINDS)
+            for _ in range(count)
+        ],
+    )
     wrong, states = different_stories(
         [instance for instance in drawn if instance.span == 1 or not bits], algorithm, bits
     )
@@ -300,7 +306,7 @@ def count_mismatches(algorithm: Algorithm, count: int, part: int) -> int:
     """Count the runs that differ from the twin's."""
     length, gaps = LENGTHS[type(algorithm)]
     rng = np.random.default_rng([SEED, part])
-    drawn = [draw_instance(rng, length, gaps) for _ in range(count)]
+    drawn = suited(rng, algorithm, [draw_instance(rng, length, gaps) for _ in range(count)])
     twin = [run_twin(algorithm, instance) for instance in drawn]
     ours = [[run(algorithm, instance) for instance in drawn] for run in (run_kernel, run_known)]
     return sum(a != b for runs in ours for a, b in zip(runs, twin, strict=True))
@@ -399,6 +405,22 @@ def lucb_paths(as_printed: bool, size: Size, pool: Executor, jobs: int) -> Verdi
     # as printed, a run may never end
     runs, cap = (size.lucb_paths // 10, 200_000) if as_printed else (size.lucb_paths, -1)
     return paths(f"{SHORT[rule]}, 2 to 10 arms", rule, lucb_tasks(), runs, jobs, cap)
+
+
+def variant_paths(algorithm: LUCB, size: Size, pool: Executor, jobs: int) -> Verdict:
+    """LUCB with another radius or other picks, in corridors and round by round; the evenly spaced
+    arms are some ten thousands of rounds."""
+    rng, tasks = np.random.default_rng(SEED), list[Task]()
+    even = [
+        Task(kind, (0.54, 0.51, 0.48, 0.45), (1, 1, 2), (0, 1, 0), 0.1)
+        for kind in ("words", *KINDS_OF_REWARDS)
+    ]
+    for task in [*lucb_tasks(), *even]:
+        found = suited_task(rng, algorithm, task.clusters, task.required)
+        if found is not None:
+            tasks.append(replace(task, clusters=found[0], required=found[1]))
+    runs = size.lucb_paths // 20
+    return paths(f"{SHORT[algorithm]}, 2 to 10 arms", algorithm, tasks, runs, jobs)
 
 
 def butterscotch_paths(size: Size, pool: Executor, jobs: int) -> Verdict:
@@ -1021,6 +1043,7 @@ CHECKS: dict[str, list[Check]] = {
         butterscotch_paths,
         partial(lucb_paths, False),
         partial(lucb_paths, True),
+        *(partial(variant_paths, algorithm) for algorithm in VARIANTS),
         partial(many_arms, LUCB()),
         partial(used_rewards, Vanilla()),
         partial(used_rewards, LUCB()),

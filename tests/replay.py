@@ -188,27 +188,43 @@ def draw_instance(
     )
 
 
-def suited(rng: np.random.Generator, picks: str, instance: Instance) -> Instance | None:
-    """Return an instance with another task, at random, for which LUCB's picks are defined; None if
-    its clusters are too few."""
-    clusters, m = instance.clusters, len(instance.clusters)
-    if picks == "all":
-        return instance
+def suited(
+    rng: np.random.Generator, algorithm: Algorithm, instances: Iterable[Instance]
+) -> list[Instance]:
+    """Return the instances with tasks for which an algorithm is defined: for picks of LUCB others, at
+    random, and fewer of them, as some have too few clusters."""
+    found = []
+    for instance in instances:
+        task = suited_task(rng, algorithm, instance.clusters, instance.required)
+        if task is not None:
+            found.append(replace(instance, clusters=task[0], required=task[1]))
+    return found
+
+
+def suited_task(
+    rng: np.random.Generator,
+    algorithm: Algorithm,
+    clusters: tuple[int, ...],
+    required: tuple[int, ...],
+) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Return clusters and what is asked of them, at random, for which an algorithm is defined; None
+    if the clusters are too few."""
+    picks, m = algorithm.picks if isinstance(algorithm, LUCB) else "all", len(clusters)
     if picks == "rank":
         whole = [bool(flag) for flag in rng.random(m) < 0.6]
         whole[int(rng.integers(m))] = True
         required = tuple(c * flag for c, flag in zip(clusters, whole, strict=True))
-    elif m == 1:
+    elif picks != "all" and m == 1:
         return None
     elif picks == "k-m":
         required = (int(rng.integers(1, clusters[0] + 1)), *[0] * (m - 1))
-    elif rng.random() < 0.5:
+    elif picks == "lucb++" and rng.random() < 0.5:
         required = (clusters[0], *[0] * (m - 1))
-    else:
+    elif picks == "lucb++":
         first = sum(clusters[: int(rng.integers(1, m))])
-        clusters = (first, instance.n_arms - first)
+        clusters = (first, sum(clusters) - first)
         required = ((first, 0), (0, clusters[1]), clusters)[int(rng.integers(3))]
-    return replace(instance, clusters=clusters, required=required)
+    return clusters, required
 
 
 def _draw_task(rng: np.random.Generator, N: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

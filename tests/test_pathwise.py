@@ -145,13 +145,11 @@ def test_the_compiled_loops_are_the_plain_ones(algorithm: Algorithm) -> None:
     rng, compared = np.random.default_rng(8), 0
     for _ in range(400):
         drawn = draw_instance(rng, *lengths[type(algorithm)], kinds=("bernoulli", "eighths"))
-        picks = algorithm.picks if isinstance(algorithm, LUCB) else "all"
-        instance = suited(rng, picks, drawn)
-        if instance is None:
+        instances = suited(rng, algorithm, [drawn])
+        if not instances or run_twin(algorithm, instances[0]).ran_out_at:
             continue
+        instance = instances[0]
         plain = run_twin(algorithm, instance)
-        if plain.ran_out_at:
-            continue
         out = outcome_of(algorithm, instance)
         named = tuple(out.representatives[0].tolist()) if out.finished[0] else ()
         mine = (

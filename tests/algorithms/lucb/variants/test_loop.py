@@ -22,6 +22,7 @@ from replay import (
     run_twin,
     standard_errors_apart,
     suited,
+    suited_task,
     twin_pulls,
 )
 
@@ -46,9 +47,7 @@ def instances(algorithm: LUCB, seed: int, count: int) -> list[Instance]:
         return share * lucb_length(gap, N, delta)
 
     while len(found) < count:
-        drawn = draw_instance(rng, length, (0.25, 0.8))
-        one = suited(rng, algorithm.picks, drawn)
-        found += [] if one is None else [one]
+        found += suited(rng, algorithm, [draw_instance(rng, length, (0.25, 0.8))])
     return found
 
 
@@ -58,13 +57,9 @@ def tasks_of(algorithm: LUCB, seed: int, count: int) -> list[Task]:
     for task in draw_tasks(
         seed, 4 * count, ("words", "bits", "levels", "reals"), (2, 12), (0.1, 0.4)
     ):
-        none = np.zeros((len(task.means), 0))
-        shape = Instance(
-            none, np.array(task.means), task.clusters, task.required, 0.1, None, 1.0, 0, 0
-        )
-        one = suited(rng, algorithm.picks, shape)
+        one = suited_task(rng, algorithm, task.clusters, task.required)
         if one is not None:
-            found.append(dataclasses.replace(task, clusters=one.clusters, required=one.required))
+            found.append(dataclasses.replace(task, clusters=one[0], required=one[1]))
     return found[:count]
 
 
