@@ -28,7 +28,7 @@ from replay import (
 
 import rai_sim as rai
 from rai_sim import LUCB
-from rai_sim.algorithms.lucb.strides import PLAIN
+from rai_sim.algorithms.lucb.strides import CORRIDORS, PLAIN
 from rai_sim.engine.blocks import new_block
 from rai_sim.engine.faults import STOPPED
 
@@ -159,12 +159,16 @@ def test_a_raised_flag_ends_it() -> None:
     assert block.fault[:2].tolist() == [STOPPED, 0]
 
 
-def test_all_rounds_are_counted_as_plain() -> None:
-    """There is no other stride."""
-    task = tasks_of(VARIANTS[0], 5, 1)[0]
-    block = new_block(3, sum(task.required))
-    VARIANTS[0].run_block(task.stack(), task.block_setting(1, 0.0), 0, block)
-    assert block.rounds_by_stride[PLAIN] == block.rounds.sum() > 0
+def test_all_rounds_are_counted() -> None:
+    """As plain or as in corridors; all of LUCB-k-m and of the paper's radius as plain."""
+    for algorithm in VARIANTS:
+        task = tasks_of(algorithm, 5, 1)[0]
+        block = new_block(3, sum(task.required))
+        algorithm.run_block(task.stack(), task.block_setting(1, 1e-12), 0, block)
+        made = block.rounds_by_stride
+        assert made[PLAIN] + made[CORRIDORS] == made.sum() == block.rounds.sum() > 0
+        if algorithm.picks == "k-m" or algorithm.radius == "paper":
+            assert made[CORRIDORS] == 0
 
 
 @pytest.mark.parametrize("picks", PICKS)
