@@ -46,7 +46,8 @@ class LUCB(Algorithm):
     intervals. All of them are delta-PC but `as_printed`; formulas and proofs stand in
     `rai_sim.algorithms.lucb.variants`. A variant's time grows as the root of its pulls, as rounds are
     skipped while the picks are certain to stay the same; with "k-m", or with the paper's radius and
-    other picks than "all", it is made round by round: give near ties a cap.
+    other picks than "all", it is made round by round: give near ties a cap. A round that is looked
+    at takes time in proportion to the active arms, some 6 ns an arm.
 
     Parameters
     ----------
