@@ -17,12 +17,13 @@ from rai_sim.arms.base import Arms, frozen_array
 from rai_sim.engine import law as operations
 from rai_sim.engine.jit import driver, implements, kernel
 from rai_sim.engine.streams import State, new_generators, replication_stream, stream_key
-from rai_sim.engine.tags import tag
+from rai_sim.engine.tags import seen, tag
 from rai_sim.support import sources
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import real
 
-_TOLD = ("low", "high", "proxy")
+#: Fields of what kernels know, after the law's own.
+_TOLD = ("least_reward", "greatest_reward", "used_proxy")
 #: A law is looked at before it is first run: so many arms, pulls, sums, and pulls of a sum.
 _ARMS, _PULLS, _SUMS, _OF_A_SUM = 8, 4096, 1024, 64
 #: Standard errors by which what is drawn may be off: one in 10^10.
@@ -108,10 +109,14 @@ class OwnArms(Arms, known=False):
                 "static method",
             )
         for field in fields(self):
+            if field.name in _TOLD:
+                raise ArgumentTypeError(
+                    field.name,
+                    f"{type(self).__name__}: {field.name} is a name that the package uses; call the "
+                    "field otherwise",
+                )
             object.__setattr__(self, field.name, self._field(field.name))
-        pulls = self._function("pulls")
-        functions = (pull,) if pulls is None else (pull, pulls)
-        object.__setattr__(self, "_digest", sources.digest_of(*functions))
+        object.__setattr__(self, "_code", sources.code_of(*self._functions()))
 
     def _field(self, name: str) -> Any:
         value = getattr(self, name)
@@ -123,6 +128,15 @@ class OwnArms(Arms, known=False):
                 )
             return array
         return real(name, value)
+
+    @property
+    def _digest(self) -> str:
+        code: sources.Code = getattr(self, "_code")  # noqa: B009
+        return code.digest
+
+    def _functions(self) -> tuple[FunctionType, ...]:
+        given = self._function("pull"), self._function("pulls")
+        return tuple(one for one in given if one is not None)
 
     def _function(self, name: str) -> FunctionType | None:
         for cls in type(self).__mro__:
@@ -138,12 +152,20 @@ class OwnArms(Arms, known=False):
 
     def _law(self) -> Any:
         names = [field.name for field in fields(self)]
-        cls: Any = tag(type(self).__name__, getattr(self, "_digest"), [*names, *_TOLD])  # noqa: B009
+        if not sources.is_still(getattr(self, "_code"), self._functions()):  # noqa: B009
+            name = type(self).__name__
+            raise ArgumentValueError(
+                "arms",
+                f"arms: the code of {name}, or a global that it reads, is not what it was when the "
+                "arms were made, or is another one in a worker process; make them after all of this "
+                "is set, and set globals outside of `if __name__ == '__main__'`",
+            )
+        cls: Any = tag(type(self).__name__, self._digest, [*names, *_TOLD])
         _announce(cls, self._function("pull"), self._function("pulls"))
         values = (getattr(self, name) for name in names)
         low, high = self._range()
         return cls(
-            *(value.copy() if isinstance(value, np.ndarray) else value for value in values),
+            *(seen(value) if isinstance(value, np.ndarray) else value for value in values),
             low,
             high,
             self._proxy(),
@@ -216,7 +238,7 @@ class OwnArms(Arms, known=False):
 
     def _identity_parts(self) -> tuple[object, ...]:
         parts = [getattr(self, field.name) for field in fields(self)]
-        return (*parts, *self._range(), self._proxy(), getattr(self, "_digest"))  # noqa: B009
+        return (*parts, *self._range(), self._proxy(), self._digest)
 
 
 @lru_cache(maxsize=256)
@@ -327,10 +349,10 @@ def _operations(pull: Any, pulls: Any) -> dict[Callable[..., Any], Callable[...,
         operations.one_pull: one_pull,
         operations.more_pulls: one_by_one if pulls is None else at_once,
         operations.pulls_available: lambda law: operations.ENDLESS,
-        operations.spread: lambda law: law.high - law.low,
+        operations.spread: lambda law: law.greatest_reward - law.least_reward,
         operations.mean_of: lambda law, arm: law.means[arm],
         operations.unit: lambda law: 1.0,
-        operations.proxy: lambda law: law.proxy,
+        operations.proxy: lambda law: law.used_proxy,
         operations.handy: lambda law, k: k,
         operations.has_words: lambda law: False,
         operations.word: lambda law, arm, pulls, state: (np.uint64(0), state),

@@ -12,6 +12,8 @@ from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any
 
+from numpy.typing import NDArray
+
 
 def tag(name: str, digest: str, fields: Sequence[str]) -> Any:
     """Return the class of a name, a digest and fields, one and the same whenever it is asked for.
@@ -29,3 +31,21 @@ def tag(name: str, digest: str, fields: Sequence[str]) -> Any:
     if full not in globals():
         globals()[full] = namedtuple(full, list(fields), module=__name__)
     return globals()[full]
+
+
+def seen(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view through which nothing can be written: to Numba a type of its own, so that a
+    user's function that writes into it does not compile.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> array = np.zeros(2)
+    >>> view = seen(array)
+    >>> array[0] = 1.0
+    >>> view.tolist(), view.flags.writeable, array.flags.writeable
+    ([1.0, 0.0], False, True)
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -34,10 +34,23 @@ def function_of(cls: type, name: str, parameters: str) -> FunctionType:
     )
 
 
-@cache
-def digest(function: FunctionType) -> str:
-    """Return `rai_sim.support.sources.digest_of` a function."""
-    return sources.digest_of(function)
+def confirm(
+    name: str, code: sources.Code, functions: tuple[FunctionType, ...], facts: object = ()
+) -> None:
+    """Make sure that what is compiled is what an algorithm was made of.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+    """
+    if not sources.is_still(code, functions, facts):
+        raise ArgumentValueError(
+            "algorithm",
+            f"algorithm: the code of {name}, or a global that it reads, is not what it was when "
+            f"{name} was made, or is another one in a worker process; make it after all of this is "
+            "set, and set globals outside of `if __name__ == '__main__'`",
+        )
 
 
 @cache

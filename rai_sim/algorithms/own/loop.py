@@ -37,6 +37,7 @@ from rai_sim.engine.references import by_reference
 from rai_sim.engine.stop import say_begun
 from rai_sim.engine.streams import State, new_generators, replication_stream, shuffle, uniform
 from rai_sim.engine.strides import SUMS
+from rai_sim.engine.tags import seen
 
 #: Cells of `Work.clock`: steps that pulled, and pulls of all arms.
 ROUND, PULLS = 0, 1
@@ -68,6 +69,8 @@ class Work(NamedTuple):
     counts: NDArray[np.int64]  # (N,) pulls
     total: NDArray[np.float64]  # (N,) sums in law units
     sums: NDArray[np.float64]  # (N,) sums of rewards
+    counts_seen: NDArray[np.int64]  # the same memory as the rule has it, which must not write there
+    sums_seen: NDArray[np.float64]
     scratch: NDArray[np.float64]  # the rule's own, zero when a replication begins
     arms: NDArray[np.int64]  # (N,) what the rule asks for
     named: NDArray[np.bool_]  # (N,) which labels an answer has named
@@ -77,6 +80,7 @@ class Work(NamedTuple):
 def new_work(law: Any, task: Any, scratch: int, setting: Setting, block: Block) -> Work:
     """Allocate for a block of replications."""
     N = setting.cluster_of.size
+    counts, sums = np.zeros(N, np.int64), np.zeros(N)
     return Work(
         law=law,
         task=task,
@@ -86,9 +90,11 @@ def new_work(law: Any, task: Any, scratch: int, setting: Setting, block: Block) 
         fault=block.fault,
         generators=new_generators(),
         arm_of=np.zeros(N, np.int64),
-        counts=np.zeros(N, np.int64),
+        counts=counts,
         total=np.zeros(N),
-        sums=np.zeros(N),
+        sums=sums,
+        counts_seen=seen(counts),
+        sums_seen=seen(sums),
         scratch=np.zeros(scratch),
         arms=np.zeros(N, np.int64),
         named=np.zeros(N, np.bool_),
@@ -115,7 +121,7 @@ def run_block(given: Work, first: int, block: Block) -> None:
 def _run_one(work: Work, replication: int) -> bool:
     """Run one replication; return whether it finished."""
     setting, clock, arms = work.setting, work.clock, work.arms
-    counts, sums, scratch = work.counts, work.sums, work.scratch
+    counts, sums, scratch = work.counts_seen, work.sums_seen, work.scratch
     tracing, N = traced(work.history), work.arm_of.size
     state = _begin(work, replication)
     while True:

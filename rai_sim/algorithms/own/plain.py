@@ -87,7 +87,7 @@ class _Replication:
             for j in range(work.task.uniforms.size):
                 work.task.uniforms[j], state = _uniform(self._state)
                 self._state = _words(state)
-            count = int(self._step(work.task, work.counts, work.sums, work.scratch, work.arms))
+            count = int(self._step(work.task, work.counts_seen, work.sums_seen, work.scratch, work.arms))
             if count == 0:
                 return self._answer()
             if not self._may_pull(count):

@@ -12,13 +12,14 @@ from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from rai_sim.algorithms.base import Algorithm
-from rai_sim.algorithms.own.code import announce, digest, function_of, not_compiled
+from rai_sim.algorithms.own.code import announce, confirm, function_of, not_compiled
 from rai_sim.algorithms.pairs import pairs_to_order
 from rai_sim.engine import schedule as operations
 from rai_sim.engine.blocks import Block, Setting
-from rai_sim.engine.jit import kernel
+from rai_sim.engine.jit import driver, kernel
 from rai_sim.engine.round_robin.loop import run_block
 from rai_sim.engine.tags import tag
+from rai_sim.support import sources
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ _LOOKED_AT = np.unique(
 )
 #: Relative: so much may rounding do to a width.
 _ROUNDING = 1e-12
+#: Relative: by so much may compiled code differ from Python's, by another order of operations.
+_COMPILED = 1e-9
 
 
 @dataclass_transform(frozen_default=True)
@@ -88,8 +91,13 @@ class OwnRoundRobin(Algorithm, known=False):
     def __post_init__(self) -> None:
         """Refuse what cannot be run."""
         super().__post_init__()
-        object.__setattr__(self, "_digest", digest(self._function()))
+        object.__setattr__(self, "_code", sources.code_of(self._function()))
         for name, value in self._own_options().items():
+            if name in _TOLD:
+                raise ArgumentTypeError(
+                    name,
+                    f"{type(self).__name__}: {name} is told to width anyway; call the option otherwise",
+                )
             if not isinstance(value, (bool, int, float)):
                 raise ArgumentTypeError(
                     name,
@@ -99,7 +107,7 @@ class OwnRoundRobin(Algorithm, known=False):
     def check_problem(self, problem: Problem, delta: float) -> None:
         """Refuse a width that certified jumps cannot rely on."""
         pairs = pairs_to_order(problem.clusters, problem.required, self.merging)
-        _look_at(self, problem.n_arms, delta, pairs)
+        _look_at(self, self._digest, problem.n_arms, delta, pairs)
 
     @property
     def label(self) -> str:
@@ -110,8 +118,7 @@ class OwnRoundRobin(Algorithm, known=False):
     def __repr__(self) -> str:
         """Return name, options, and the first digits of the code's digest."""
         told = [f"{name}={value!r}" for name, value in self.options_told().items()]
-        code: str = getattr(self, "_digest", "")
-        return f"{type(self).__qualname__}({', '.join([*told, f'code={code[:16]}'])})"
+        return f"{type(self).__qualname__}({', '.join([*told, f'code={self._digest[:16]}'])})"
 
     def radius(
         self, rounds: NDArray[np.int64], pulls: NDArray[np.int64], problem: Problem, delta: float
@@ -119,16 +126,13 @@ class OwnRoundRobin(Algorithm, known=False):
         """Return W(R) / (2 R)."""
         R = np.asarray(rounds, float)
         pairs = pairs_to_order(problem.clusters, problem.required, self.merging)
-        W = np.array([self._width(one, problem.n_arms, delta, pairs) for one in R.ravel()])
+        W = self._widths(R.ravel(), problem.n_arms, delta, pairs)
         return np.asarray(W.reshape(R.shape) / (2.0 * R) + 0.0 * pulls)
 
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""
-        options = self._own_options()
-        cls = tag(type(self).__name__, getattr(self, "_digest"), [*_TOLD, *options])  # noqa: B009
-        _announce(cls, self._function())
         pairs = pairs_to_order(setting.sizes.tolist(), setting.required.tolist(), self.merging)
-        schedule = cls(setting.cluster_of.size, setting.delta, pairs, *map(float, options.values()))
+        schedule = self._schedule(setting.cluster_of.size, setting.delta, pairs)
         try:
             run_block(law, schedule, self.merging, setting, first, block, crowds=True)
         except NumbaError as error:
@@ -141,16 +145,64 @@ class OwnRoundRobin(Algorithm, known=False):
         """Return the options that `width` is told."""
         return {name: value for name, value in self.options_told().items() if name != "merging"}
 
-    def _width(self, R: float, n_arms: int, delta: float, pairs: int) -> float:
+    @property
+    def _digest(self) -> str:
+        code: sources.Code | None = getattr(self, "_code", None)
+        return "" if code is None else code.digest
+
+    def _schedule(self, n_arms: int, delta: float, pairs: int) -> Any:
+        """Return what kernels know of the width."""
+        options, function = self._own_options(), self._function()
+        confirm(type(self).__name__, getattr(self, "_code"), (function,))  # noqa: B009
+        cls = tag(type(self).__name__, self._digest, [*_TOLD, *options])
+        _announce(cls, function)
+        return cls(n_arms, delta, pairs, *map(float, options.values()))
+
+    def _widths(
+        self, rounds: NDArray[np.float64], n_arms: int, delta: float, pairs: int
+    ) -> NDArray[np.float64]:
+        """Return W as kernels find it."""
+        W = np.empty(rounds.size)
+        try:
+            _tabulate(self._schedule(n_arms, delta, pairs), np.ascontiguousarray(rounds), W)
+        except NumbaError as error:
+            raise not_compiled(f"{type(self).__name__}.width", error) from error
+        return W
+
+    def _in_python(self, R: float, n_arms: int, delta: float, pairs: int) -> float:
+        """Return W as Python finds it, NaN where it raises what compiled code does not."""
         options = map(float, self._own_options().values())
-        return float(self._function()(float(R), n_arms, delta, pairs, *options))
+        try:
+            return float(self._function()(float(R), n_arms, delta, pairs, *options))
+        except (ArithmeticError, ValueError):
+            return np.nan
+
+
+@driver
+def _tabulate(schedule: Any, rounds: NDArray[np.float64], W: NDArray[np.float64]) -> None:
+    for j in range(rounds.size):
+        W[j] = operations.threshold(schedule, rounds[j])
 
 
 @lru_cache(maxsize=1024)
-def _look_at(algorithm: OwnRoundRobin, n_arms: int, delta: float, pairs: int) -> None:
+def _look_at(
+    algorithm: OwnRoundRobin, digest: str, n_arms: int, delta: float, pairs: int
+) -> None:
     """Raise ValueError, with the rounds, if W is not as certified jumps ask."""
     R = _LOOKED_AT
-    W = np.array([algorithm._width(one, n_arms, delta, pairs) for one in R])
+    W = algorithm._widths(R, n_arms, delta, pairs)
+    with np.errstate(all="ignore"):
+        wanted = np.array([algorithm._in_python(one, n_arms, delta, pairs) for one in R])
+    other = np.flatnonzero(abs(W - wanted) > _COMPILED * abs(wanted))
+    if other.size > 0:
+        at = other[0]
+        raise ArgumentValueError(
+            "algorithm",
+            f"algorithm: the width of {algorithm.label} at round {R[at]:.0f} is {W[at]:.6g} when it is "
+            f"compiled, but {wanted[at]:.6g} in Python, for {n_arms} arms, {pairs} pairs and delta "
+            f"{delta:g}; whole numbers of compiled code have 64 bits: take float(pairs), "
+            "float(n_arms)",
+        )
     slopes = np.diff(W) / np.diff(R)
     rounding = _ROUNDING * W[1:] / np.diff(R)
     flaws = {

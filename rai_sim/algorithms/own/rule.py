@@ -11,9 +11,10 @@ from numba.core.errors import NumbaError
 
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.algorithms.own import loop, plain
-from rai_sim.algorithms.own.code import announce, digest, function_of, not_compiled
+from rai_sim.algorithms.own.code import announce, confirm, function_of, not_compiled
 from rai_sim.engine.blocks import Block, Setting
-from rai_sim.engine.tags import tag
+from rai_sim.engine.tags import seen, tag
+from rai_sim.support import sources
 from rai_sim.support.errors import ArgumentTypeError
 
 #: Fields of what `step` is told, before the rule's own options.
@@ -35,7 +36,8 @@ class OwnRule(Algorithm, known=False):
         What is asked: `n_arms`, `clusters` and `required` (m,) int64, `delta`; `uniforms` (U,)
         float64, new in each step; and the class's options by their names.
     counts, sums : (N,) int64 and float64
-        Pulls of each arm, and sums of its rewards. Read only.
+        Pulls of each arm, and sums of its rewards. They, and the arrays of `task`, can only be read:
+        code that writes into them is refused.
     scratch : (S,) float64
         The rule's own memory, zeros when a replication begins.
     arms : (N,) int64
@@ -99,7 +101,8 @@ class OwnRule(Algorithm, known=False):
     def __post_init__(self) -> None:
         """Refuse what cannot be run."""
         super().__post_init__()
-        name, function = type(self).__name__, self._function()
+        name = type(self).__name__
+        functions, facts = self._made_of()
         for option, value in self.options_told().items():
             if not isinstance(value, (bool, int, float)):
                 raise ArgumentTypeError(
@@ -110,7 +113,7 @@ class OwnRule(Algorithm, known=False):
                 raise ArgumentTypeError(
                     told, f"{name}: {told} is told to step anyway; call the option otherwise"
                 )
-        object.__setattr__(self, "_digest", digest(function))
+        object.__setattr__(self, "_code", sources.code_of(*functions, facts=facts))
 
     def scratch_for(self, n_arms: int) -> int:
         """Return how many numbers of memory the rule has for so many arms: `scratch`."""
@@ -134,8 +137,7 @@ class OwnRule(Algorithm, known=False):
     def __repr__(self) -> str:
         """Return name, options, and the first digits of the code's digest."""
         told = [f"{name}={value!r}" for name, value in self.options_told().items()]
-        digest: str = getattr(self, "_digest", "")
-        return f"{type(self).__qualname__}({', '.join([*told, f'code={digest[:16]}'])})"
+        return f"{type(self).__qualname__}({', '.join([*told, f'code={self._digest[:16]}'])})"
 
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""
@@ -145,24 +147,38 @@ class OwnRule(Algorithm, known=False):
             plain.run_block(self._function(), work, first, block)
             return
         told: Any = type(work.task)
+        confirm(type(self).__name__, getattr(self, "_code"), *self._made_of())  # noqa: B009
         announce(loop.step, told, self._function())
         try:
             loop.run_block(work, first, block)
         except NumbaError as error:
             raise not_compiled(f"{type(self).__name__}.step", error) from error
 
+    @property
+    def _digest(self) -> str:
+        code: sources.Code | None = getattr(self, "_code", None)
+        return "" if code is None else code.digest
+
     def _function(self) -> FunctionType:
         """Return `step` as Python has it."""
         return function_of(type(self), "step", "task, counts, sums, scratch, arms")
 
+    def _made_of(self) -> tuple[tuple[FunctionType, ...], object]:
+        """Return the functions that say what is pulled, and what else says it: how much memory the
+        rule has, and how many uniforms a step takes off the stream."""
+        functions: tuple[FunctionType, ...] = (self._function(),)
+        if type(self).scratch_for is not OwnRule.scratch_for:
+            functions += (function_of(type(self), "scratch_for", "n_arms"),)
+        return functions, (self.scratch, self.uniforms)
+
     def _task(self, setting: Setting) -> Any:
         """Return what `step` is told."""
         options = self.options_told()
-        cls = tag(type(self).__name__, getattr(self, "_digest"), [*_TOLD, *options])  # noqa: B009
+        cls = tag(type(self).__name__, self._digest, [*_TOLD, *options])
         return cls(
             setting.cluster_of.size,
-            setting.sizes,
-            setting.required,
+            seen(setting.sizes),
+            seen(setting.required),
             setting.delta,
             np.zeros(self.uniforms),
             *options.values(),

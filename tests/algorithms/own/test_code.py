@@ -3,9 +3,11 @@
 import numba
 import pytest
 from numba.core.errors import TypingError
-from own_rules import EachOften
 
-from rai_sim.algorithms.own.code import digest, function_of, not_compiled
+from rai_sim.algorithms.own.code import confirm, function_of, not_compiled
+from rai_sim.support import sources
+
+SHARE = 1.0
 
 
 class Base:
@@ -25,10 +27,23 @@ def test_functions_are_found() -> None:
         function_of(Derived, "width", "R, delta")
 
 
-def test_digests_are_kept() -> None:
-    """One text a function."""
-    function = function_of(EachOften, "step", "")
-    assert digest(function) is digest(function)
+def _reads_a_global(x: float) -> float:
+    return SHARE * x
+
+
+def test_what_changed_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is compiled is kept under the digest of what something was made of: a global that was
+    assigned anew in between is refused; what went through once is compiled already."""
+    functions = (_reads_a_global,)
+    made = sources.code_of(*functions)
+    monkeypatch.setitem(globals(), "SHARE", 2.0)
+    with pytest.raises(ValueError, match="a global that it reads, is not what it was when Race was"):
+        confirm("Race", made, functions)
+    again = sources.code_of(*functions)
+    assert again.digest != made.digest
+    confirm("Race", again, functions)
+    monkeypatch.setitem(globals(), "SHARE", 3.0)
+    confirm("Race", again, functions)
 
 
 def test_what_is_said_is_short() -> None:
