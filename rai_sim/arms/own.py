@@ -109,11 +109,11 @@ class OwnArms(Arms, known=False):
                 "static method",
             )
         for field in fields(self):
-            if field.name in _TOLD:
+            if field.name in _TOLD or field.name.startswith("_"):
                 raise ArgumentTypeError(
                     field.name,
-                    f"{type(self).__name__}: {field.name} is a name that the package uses; call the "
-                    "field otherwise",
+                    f"{type(self).__name__}: {field.name} is a name that the package uses, or begins "
+                    "with an underscore; call the field otherwise",
                 )
             object.__setattr__(self, field.name, self._field(field.name))
         object.__setattr__(self, "_code", sources.code_of(*self._functions()))
@@ -174,7 +174,13 @@ class OwnArms(Arms, known=False):
     def _range(self) -> tuple[float, float]:
         if self.bounds is None:
             return -math.inf, math.inf
-        low, high = (real("bounds", end) for end in self.bounds)
+        try:
+            low, high = self.bounds
+        except (TypeError, ValueError) as error:
+            raise ArgumentTypeError(
+                "bounds", f"bounds is {self.bounds!r}; give the least and the greatest reward"
+            ) from error
+        low, high = real("bounds", low), real("bounds", high)
         if not low <= high:
             raise ArgumentValueError(
                 "bounds", f"bounds are {low} and {high}; give the least reward, then the greatest"
@@ -221,11 +227,10 @@ class OwnArms(Arms, known=False):
         try:
             draw(self._law(), arm, k, stream_key(seed), new_generators(), out)
         except NumbaError as error:
-            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
             raise ArgumentValueError(
                 "arms",
                 f"arms: pull or pulls of {type(self).__name__} cannot be compiled: "
-                f"{' '.join(lines[:4])[:400]}; use what Numba knows, and rai_sim.samplers",
+                f"{sources.why_not_compiled(error)}; use what Numba knows, and rai_sim.samplers",
             ) from error
 
     def why_not_sub_gaussian(self) -> str | None:

@@ -8,10 +8,12 @@ import enum
 import functools
 import hashlib
 import inspect
+import itertools
 import re
 import sys
 import sysconfig
 import textwrap
+import warnings
 from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -86,6 +88,35 @@ def is_still(code: Code, functions: tuple[Callable[..., Any], ...], facts: objec
     compiled would then be kept under the digest of something else.
     """
     return code.bytecode == digest_of(*functions, facts=facts, by_source=False)
+
+
+def why_not_compiled(error: Exception) -> str:
+    """Return what Numba's many words say is wrong with a user's function, and in which line of it.
+
+    They begin with the function that was called, and what is said of its code comes after it, inside
+    out; lines of Numba's own files and of this package's tell nothing.
+    """
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    start = next(
+        (j + 1 for j, line in enumerate(lines) if line.endswith("raised a specific error:")), 0
+    )
+    telling = [
+        line
+        for line in lines[start:]
+        if not line.startswith(("Failed in", "During:", "File", "<source", "[1"))
+        and "Failed in nopython mode" not in line
+    ]
+    said = " ".join(telling[: 2 if ">>>" in "".join(telling[1:2]) else 1])[:300]
+    if any("Cannot modify readonly array" in line for line in lines):
+        said = "it writes into an array that can only be read"
+    place, user = "", False
+    for line, after in itertools.pairwise(lines[start:]):
+        if line.startswith('File "'):
+            user = "site-packages" not in line
+        if user and after == "^":
+            place = f', in "{line[:120]}"'
+            break
+    return said + place
 
 
 class _Look(NamedTuple):
@@ -231,7 +262,10 @@ def _text(function: FunctionType) -> str:
 def _codes(source: str) -> dict[tuple[str, int], list[tuple[object, ...]]]:
     """Return what the functions of a file do, by name and line."""
     found: dict[tuple[str, int], list[tuple[object, ...]]] = {}
-    for code in _inside(compile(source, "<source>", "exec", dont_inherit=True)):
+    with warnings.catch_warnings():  # the user has seen them
+        warnings.simplefilter("ignore")
+        module = compile(source, "<source>", "exec", dont_inherit=True)
+    for code in _inside(module):
         found.setdefault((code.co_name, code.co_firstlineno), []).append(_of_code(code))
     return found
 

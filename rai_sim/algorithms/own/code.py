@@ -3,7 +3,7 @@ Numba cannot compile."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from types import FunctionType
 from typing import Any
@@ -60,17 +60,29 @@ def announce(operation: Callable[..., Any], cls: Any, function: Callable[..., An
 
 
 def not_compiled(where: str, error: NumbaError) -> ArgumentValueError:
-    """Return what is to be said where Numba cannot compile a user's function: of its many words the
-    ones that tell what is wrong."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    telling = [
-        line
-        for line in lines
-        if not line.startswith(("Failed in", "During:", "File", "<source", "[1"))
-    ]
-    said = " ".join(telling[:3])
+    """Return what is to be said where Numba cannot compile a user's function."""
     return ArgumentValueError(
         "algorithm",
-        f"algorithm: {where} cannot be compiled: {said[:400]}; use what Numba knows: no new arrays, "
-        "and functions decorated with numba.njit",
+        f"algorithm: {where} cannot be compiled: {sources.why_not_compiled(error)}; use what Numba "
+        "knows: no new arrays, and functions decorated with numba.njit",
     )
+
+
+def check_options(name: str, function: str, options: dict[str, Any], told: Sequence[str]) -> None:
+    """Make sure that a function can be told options, besides what it is told anyway.
+
+    Raises
+    ------
+    TypeError
+        If one is no number, or has a name that it cannot have.
+    """
+    for option, value in options.items():
+        if option in told or option.startswith("_"):
+            why = "is told to it anyway" if option in told else "begins with an underscore"
+            raise ArgumentTypeError(
+                option, f"{name}: {option}, an option of {function}, {why}; call it otherwise"
+            )
+        if not isinstance(value, (bool, int, float)):
+            raise ArgumentTypeError(
+                option, f"{name}: {option} is {value!r}; {function} can be told numbers alone"
+            )

@@ -25,6 +25,9 @@ from rai_sim.engine.jit import driver, exposed
 from rai_sim.engine.streams import State, replication_stream, shuffle, uniform
 from rai_sim.engine.strides import SUMS
 
+#: As numbers of these types a division by zero gives inf or nan, as it does in compiled code.
+_NUMBERS: dict[type, Callable[[Any], Any]] = {int: np.int64, float: np.float64}
+
 Step = Callable[[Any, Any, Any, Any, Any], int]
 _stream, _shuffle, _uniform = exposed(replication_stream), exposed(shuffle), exposed(uniform)
 _keep_state, _next_asked = exposed(keep_state), exposed(next_asked)
@@ -69,6 +72,13 @@ class _Replication:
 
     def __init__(self, step: Step, work: Work, replication: int) -> None:
         self._step, self._work = step, work
+        self._task = work.task._replace(
+            **{
+                name: kind(value)
+                for name, value in zip(work.task._fields, work.task, strict=True)
+                if (kind := _NUMBERS.get(type(value))) is not None
+            }
+        )
         self._available, self._unit = _facts(work.law)
         self._state = _words(_stream(work.setting.key, replication, work.generators))
         self._state = _words(_shuffle(work.arm_of, self._state))
@@ -87,7 +97,12 @@ class _Replication:
             for j in range(work.task.uniforms.size):
                 work.task.uniforms[j], state = _uniform(self._state)
                 self._state = _words(state)
-            count = int(self._step(work.task, work.counts_seen, work.sums_seen, work.scratch, work.arms))
+            with np.errstate(all="ignore"):
+                count = int(
+                    self._step(
+                        self._task, work.counts_seen, work.sums_seen, work.scratch, work.arms
+                    )
+                )
             if count == 0:
                 return self._answer()
             if not self._may_pull(count):

@@ -12,7 +12,7 @@ from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from rai_sim.algorithms.base import Algorithm
-from rai_sim.algorithms.own.code import announce, confirm, function_of, not_compiled
+from rai_sim.algorithms.own.code import announce, check_options, confirm, function_of, not_compiled
 from rai_sim.algorithms.pairs import pairs_to_order
 from rai_sim.engine import schedule as operations
 from rai_sim.engine.blocks import Block, Setting
@@ -20,7 +20,7 @@ from rai_sim.engine.jit import driver, kernel
 from rai_sim.engine.round_robin.loop import run_block
 from rai_sim.engine.tags import tag
 from rai_sim.support import sources
-from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
+from rai_sim.support.errors import ArgumentValueError
 
 if TYPE_CHECKING:
     from rai_sim.problem import Problem
@@ -92,17 +92,7 @@ class OwnRoundRobin(Algorithm, known=False):
         """Refuse what cannot be run."""
         super().__post_init__()
         object.__setattr__(self, "_code", sources.code_of(self._function()))
-        for name, value in self._own_options().items():
-            if name in _TOLD:
-                raise ArgumentTypeError(
-                    name,
-                    f"{type(self).__name__}: {name} is told to width anyway; call the option otherwise",
-                )
-            if not isinstance(value, (bool, int, float)):
-                raise ArgumentTypeError(
-                    name,
-                    f"{type(self).__name__}: {name} is {value!r}; width can be told numbers alone",
-                )
+        check_options(type(self).__name__, "width", self._own_options(), _TOLD)
 
     def check_problem(self, problem: Problem, delta: float) -> None:
         """Refuse a width that certified jumps cannot rely on."""

@@ -11,11 +11,10 @@ from numba.core.errors import NumbaError
 
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.algorithms.own import loop, plain
-from rai_sim.algorithms.own.code import announce, confirm, function_of, not_compiled
+from rai_sim.algorithms.own.code import announce, check_options, confirm, function_of, not_compiled
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.tags import seen, tag
 from rai_sim.support import sources
-from rai_sim.support.errors import ArgumentTypeError
 
 #: Fields of what `step` is told, before the rule's own options.
 _TOLD = ("n_arms", "clusters", "required", "delta", "uniforms")
@@ -101,18 +100,8 @@ class OwnRule(Algorithm, known=False):
     def __post_init__(self) -> None:
         """Refuse what cannot be run."""
         super().__post_init__()
-        name = type(self).__name__
         functions, facts = self._made_of()
-        for option, value in self.options_told().items():
-            if not isinstance(value, (bool, int, float)):
-                raise ArgumentTypeError(
-                    option, f"{name}: {option} is {value!r}; step can be told numbers alone"
-                )
-        for told in _TOLD:
-            if told in self.options_told():
-                raise ArgumentTypeError(
-                    told, f"{name}: {told} is told to step anyway; call the option otherwise"
-                )
+        check_options(type(self).__name__, "step", self.options_told(), _TOLD)
         object.__setattr__(self, "_code", sources.code_of(*functions, facts=facts))
 
     def scratch_for(self, n_arms: int) -> int:
