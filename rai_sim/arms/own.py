@@ -47,8 +47,8 @@ class OwnArms(Arms, known=False):
     attributes of the class or properties. From bounds a proxy follows.
 
     Before it is first run a law is looked at: rewards must be finite and within the bounds, their
-    means those that were given, sums must have the mean and variance of the pulls'. (In thousands of
-    draws of eight arms: gross mistakes are seen.)
+    means those that were given, their variances at most the proxy; sums must have the mean and
+    variance of the pulls'. (In thousands of draws of eight arms: gross mistakes are seen.)
 
     Two are one law if names, fields and code are the same. To open a study, import the class first.
 
@@ -270,8 +270,21 @@ def _look_at(arms: OwnArms) -> None:
                 f"{name} the mean is {rewards.mean():.6g}, but means[{arm}] is {mean:.6g}; "
                 "mend one or the other",
             )
+        _look_at_proxy(arms, name, rewards)
         if arms._function("pulls") is not None:
             _look_at_sums(arms, arm, mean, spread)
+
+
+def _look_at_proxy(arms: OwnArms, name: str, rewards: NDArray[np.float64]) -> None:
+    """Raise ValueError if rewards vary by more than their variance proxy, which no variance
+    exceeds."""
+    squares, proxy = (rewards - rewards.mean()) ** 2, arms._proxy()
+    if squares.mean() - _OFF * squares.std() / math.sqrt(_PULLS) > proxy * (1.0 + 1e-9) + 1e-18:
+        raise ArgumentValueError(
+            "variance_proxy",
+            f"{name} the variance is {squares.mean():.6g}, but its variance proxy is said to be "
+            f"{proxy:.6g}, which is no less than the variance of any sub-Gaussian law; mend it",
+        )
 
 
 def _look_at_sums(arms: OwnArms, arm: int, mean: float, spread: float) -> None:
