@@ -134,3 +134,78 @@ def test_numba_errors_are_told() -> None:
     with pytest.raises(ValueError, match="pull or pulls of Odd cannot be compiled"):
         cls([0.5, 0.3]).sample(0, 3)
     assert np.isfinite(Coin([0.5]).sample(0, 10)).all()
+
+
+class Interval(rai.OwnArms, known=False):
+    """Uniform rewards, with the fields that come to mind first."""
+
+    low: Any = 0.0
+    high: Any = 1.0
+    bounds = (0.0, 1.0)
+
+    @staticmethod
+    def pull(law: Any, arm: Any, random: Any) -> Any:
+        """Return a reward and the state."""
+        u, random = uniform(random)
+        return law.low[arm] + (law.high[arm] - law.low[arm]) * u, random
+
+
+def test_fields_may_be_called_low_and_high() -> None:
+    """The package's own are called otherwise, and theirs are refused."""
+    arms = Interval([0.5, 0.3], low=[0.4, 0.1], high=[0.6, 0.5])
+    rewards = arms.sample(1, 1000)
+    assert 0.1 <= rewards.min() < 0.12 < 0.48 < rewards.max() <= 0.5
+    for name in ("used_proxy", "_hidden"):
+        cls = type("Odd", (Coin,), {name: 0.5, "__annotations__": {name: float}}, known=False)
+        with pytest.raises(TypeError, match=f"Odd: {name} is a name that the package uses, or"):
+            cls([0.5, 0.3])
+
+
+def test_a_law_cannot_be_written() -> None:
+    """Its arrays are those of all blocks and threads."""
+
+    def drifting(law: Any, arm: Any, random: Any) -> Any:
+        law.means[arm] += 0.1
+        return law.means[arm], random
+
+    with pytest.raises(
+        ValueError, match=r"cannot be compiled: it writes into an array .*, in \"law"
+    ):
+        made(drifting, bounds=(0.0, 1.0))([0.5, 0.3]).sample(0, 3)
+
+
+def test_proxies_and_bounds_that_cannot_be() -> None:
+    """No law varies by more than its proxy; the best one there is goes through."""
+    for proxy, words in ((0.24, r"the variance is 0.2\d+, but its variance proxy is said to be"),):
+        problem = rai.best_arm(made(_coin, variance_proxy=proxy)([0.5, 0.4]))
+        with pytest.raises(ValueError, match=words):
+            rai.simulate(problem, rai.Vanilla(), replications=1, seed=1)
+    made(_coin, variance_proxy=0.25)([0.5, 0.4]).kernel_law()
+    with pytest.raises(TypeError, match="bounds is 5; give the least and the greatest reward"):
+        made(_coin, bounds=5)([0.5, 0.3]).why_not_sub_gaussian()
+
+
+def _coin(law: Any, arm: Any, random: Any) -> Any:
+    u, random = uniform(random)
+    return (1.0 if u < law.means[arm] else 0.0), random
+
+
+def test_arms_made_before_a_global_was_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their law is not what they say."""
+    arms = made(_leveled, bounds=(0.0, 1.0))([0.5, 0.5])
+    assert arms != _of_level(monkeypatch, 0.6)
+    with pytest.raises(ValueError, match="is not what it was when the arms were made"):
+        arms.sample(0, 3)
+    assert _of_level(monkeypatch, 0.7).sample(0, 3).tolist() == [0.7] * 3
+
+
+LEVEL = 0.5
+
+
+def _leveled(law: Any, arm: Any, random: Any) -> Any:
+    return LEVEL, random
+
+
+def _of_level(monkeypatch: pytest.MonkeyPatch, level: float) -> Any:
+    monkeypatch.setitem(globals(), "LEVEL", level)
+    return made(_leveled, bounds=(0.0, 1.0))([0.5, 0.5])

@@ -35,7 +35,7 @@ def function_of(cls: type, name: str, parameters: str) -> FunctionType:
 
 
 def confirm(
-    name: str, code: sources.Code, functions: tuple[FunctionType, ...], facts: object = ()
+    name: str, code: sources.Code, functions: tuple[Callable[..., Any], ...], facts: object = ()
 ) -> None:
     """Make sure that what is compiled is what an algorithm was made of.
 

@@ -175,15 +175,14 @@ def _tabulate(schedule: Any, rounds: NDArray[np.float64], W: NDArray[np.float64]
 
 
 @lru_cache(maxsize=1024)
-def _look_at(
-    algorithm: OwnRoundRobin, digest: str, n_arms: int, delta: float, pairs: int
-) -> None:
+def _look_at(algorithm: OwnRoundRobin, digest: str, n_arms: int, delta: float, pairs: int) -> None:
     """Raise ValueError, with the rounds, if W is not as certified jumps ask."""
     R = _LOOKED_AT
     W = algorithm._widths(R, n_arms, delta, pairs)
     with np.errstate(all="ignore"):
         wanted = np.array([algorithm._in_python(one, n_arms, delta, pairs) for one in R])
-    other = np.flatnonzero(abs(W - wanted) > _COMPILED * abs(wanted))
+        same = abs(W - wanted) <= _COMPILED * abs(wanted)
+    other = np.flatnonzero(np.isfinite(wanted) & ~same)
     if other.size > 0:
         at = other[0]
         raise ArgumentValueError(

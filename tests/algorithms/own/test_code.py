@@ -37,7 +37,9 @@ def test_what_changed_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     functions = (_reads_a_global,)
     made = sources.code_of(*functions)
     monkeypatch.setitem(globals(), "SHARE", 2.0)
-    with pytest.raises(ValueError, match="a global that it reads, is not what it was when Race was"):
+    with pytest.raises(
+        ValueError, match="a global that it reads, is not what it was when Race was"
+    ):
         confirm("Race", made, functions)
     again = sources.code_of(*functions)
     assert again.digest != made.digest

@@ -57,3 +57,21 @@ def test_python_runs_it() -> None:
 
     rai.simulate(rai.best_arm(LAWS[0]), Noting().in_python(), delta=0.2, replications=1, seed=1)
     assert seen == [(0.2, n, [1, 3]) for n in range(4)]
+
+
+def test_divisions_by_zero_give_what_they_do_compiled() -> None:
+    """Infinite or no number, without a word: of arrays, of numbers that are told."""
+
+    class Dividing(rai.OwnRule, known=False):
+        options: float = 0.0
+        scratch = 1
+
+        @staticmethod
+        def step(task: Any, counts: Any, sums: Any, scratch: Any, arms: Any) -> int:
+            scratch[0] = sums[1] / counts[1] + task.n_arms / task.options + task.delta / counts[1]
+            arms[0] = 0
+            return 0 if counts[0] == (3 if scratch[0] != scratch[0] else 5) else 1
+
+    problem = rai.best_arm(LAWS[0])
+    for rule in (Dividing(), Dividing().in_python()):
+        assert rai.simulate(problem, rule, replications=1, seed=1).pulls.tolist() == [3]

@@ -96,3 +96,33 @@ def test_what_numba_does_not_know() -> None:
 
     with pytest.raises(ValueError, match=r"Worded.width cannot be compiled"):
         rai.simulate(TABLE, Worded(), replications=1, seed=1)
+
+
+def test_whole_numbers_that_overflow() -> None:
+    """Compiled code is looked at, not Python, whose whole numbers have no end."""
+
+    class Cubed(rai.OwnRoundRobin, known=False):
+        @staticmethod
+        def width(R: float, n_arms: int, delta: float, pairs: int) -> float:
+            return math.sqrt(R * math.log(10.0 + R * pairs**4))
+
+    Cubed().check_problem(TABLE, 0.1)
+    many = rai.Problem(rai.Bernoulli(np.linspace(0.9, 0.1, 1200)), (600, 600), (600, 0))
+    with pytest.raises(
+        ValueError, match=r"when it is compiled, but .* in Python.*take float\(pairs"
+    ):
+        Cubed().check_problem(many, 0.1)
+
+
+def test_options_that_are_told_anyway() -> None:
+    """A name cannot be told twice."""
+
+    class Twice(rai.OwnRoundRobin, known=False):
+        pairs: float = 1.0
+
+        @staticmethod
+        def width(R: float, n_arms: int, delta: float, pairs: int, more: float) -> float:
+            return math.sqrt(R)
+
+    with pytest.raises(TypeError, match="Twice: pairs, an option of width, is told to it anyway"):
+        Twice()

@@ -17,6 +17,19 @@ def input_of_python() -> str:
     return str({"a": "0"}["a"])
 
 
+SHARE = 4
+
+
+class Sharing(rai.OwnRule, known=False):
+    """Reads a global."""
+
+    @staticmethod
+    def step(task: Any, counts: Any, sums: Any, scratch: Any, arms: Any) -> int:
+        """Return how many to pull."""
+        arms[0] = 0
+        return 0 if counts[0] == SHARE else 1
+
+
 PROBLEM = rai.best_arm(rai.Bernoulli([0.8, 0.5, 0.4]))
 
 
@@ -194,3 +207,73 @@ def test_caps_and_recordings() -> None:
         with pytest.raises(ValueError, match=r"recording of arm \d ran out: pull 4"):
             rai.simulate(short, rule, replications=1, seed=1)
     assert replace(EachOften(), each=3).each == 3
+
+
+def _rule(body: str, head: str = "") -> rai.OwnRule:
+    """Return a rule of some lines of code that otherwise pulls arm 0 five times."""
+    text = (
+        f"class Some(rai.OwnRule, known=False):\n    {head}\n    @staticmethod\n"
+        f"    def step(task, counts, sums, scratch, arms):\n        {body}\n"
+        "        arms[0] = 0\n        return 0 if counts[0] == 5 else 1\n"
+    )
+    space: dict[str, Any] = {"rai": rai, "__name__": "somewhere"}
+    exec(text, space)
+    made: rai.OwnRule = space["Some"]()
+    return made
+
+
+@pytest.mark.parametrize("body", ["counts[0] = 0", "sums[:] = 0.0", "task.required[0] = 0"])
+def test_what_is_only_read_cannot_be_written(body: str) -> None:
+    """The kernel's own numbers are in these arrays: compiled or not, a rule that writes is refused."""
+    with pytest.raises(ValueError, match=r"Some.step cannot be compiled: it writes into an array"):
+        rai.simulate(PROBLEM, _rule(body), replications=1, seed=1)
+    with pytest.raises(ValueError, match="read-only"):
+        rai.simulate(PROBLEM, _rule(body).in_python(), replications=1, seed=1)
+
+
+def test_what_cannot_be_compiled_is_said_with_its_line() -> None:
+    """The cause, and the user's line; not Numba's."""
+
+    class Nameless(rai.OwnRule, known=False):
+        @staticmethod
+        def step(task: Any, counts: Any, sums: Any, scratch: Any, arms: Any) -> int:
+            arms[0] = task.nonsense
+            return 1
+
+    words = r"Unknown attribute 'nonsense' .*, in \"arms\[0\] = task.nonsense\"; use"
+    with pytest.raises(ValueError, match=words):
+        rai.simulate(PROBLEM, Nameless(), replications=1, seed=1)
+
+
+def test_memory_and_uniforms_are_of_the_identity() -> None:
+    """With other numbers of uniforms the same code draws other rewards."""
+    plain, more, memory = (
+        repr(_rule("x = 1", head)) for head in ("pass", "uniforms = 3", "scratch = 3")
+    )
+    assert len({plain, more, memory}) == 3
+    assert plain == repr(_rule("x = 1"))
+
+
+@pytest.mark.parametrize("option", ["_hidden", "delta"])
+def test_options_that_cannot_be_told(option: str) -> None:
+    """At once, by name."""
+    with pytest.raises(
+        TypeError, match=f"Some: {option}, an option of step, .*; call it otherwise"
+    ):
+        _rule("x = 1", f"{option}: float = 1.0")
+
+
+def test_another_value_of_a_global(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule made anew runs with it; one made before is refused unless it was compiled before."""
+    made = Sharing()
+    assert rai.simulate(PROBLEM, made, replications=2, seed=1).pulls.tolist() == [4, 4]
+    monkeypatch.setitem(globals(), "SHARE", 6)
+    again = Sharing()
+    assert repr(again) != repr(made)
+    for rule, pulls in ((again, 6), (made, 4), (again.in_python(), 6)):
+        assert rai.simulate(PROBLEM, rule, replications=2, seed=1).pulls.tolist() == [pulls] * 2
+    monkeypatch.setitem(globals(), "SHARE", 7)
+    late = Sharing()
+    monkeypatch.setitem(globals(), "SHARE", 8)
+    with pytest.raises(ValueError, match="Sharing, or a global that it reads, is not what it was"):
+        rai.simulate(PROBLEM, late, replications=2, seed=1)
