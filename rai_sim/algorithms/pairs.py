@@ -18,7 +18,8 @@ def pairs_to_order(clusters: Sequence[int], required: Sequence[int], merging: bo
     of cluster i' be the first arm settled in another one, say i > i' (the other case is its mirror
     image). All active arms that are ranked before i's, as many as the active arms of the clusters
     before i, beat a; none of them is of a cluster after i', as on E such an arm never beats a. So
-    they and a itself are all of clusters up to i' <= i - 1: one more than are active there. Later
+    they and a itself are all of clusters up to i' <= i - 1: one more than are active there. (In round
+    1 clusters are not merged yet: to be settled in a part of one, a is beaten by no fewer.) Later
     merges only join clusters of which nothing more is asked, so an arm may be settled in a neighbour
     of its own that names nobody. []
 

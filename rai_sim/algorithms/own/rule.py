@@ -50,7 +50,9 @@ class OwnRule(Algorithm, known=False):
     `uniforms` say how large these arrays are; `scratch_for(n_arms)` may be overridden.
 
     What Numba asks of `step`: loops, arithmetic, `math`, indexing of arrays; functions that it calls
-    are decorated with `numba.njit`; it makes no arrays. Divisions by zero give inf or nan.
+    are decorated with `numba.njit`; it makes no arrays. Divisions by zero give inf or nan. Indices
+    are not checked: where one may be out of range, `in_python()` tells, or the environment variable
+    NUMBA_BOUNDSCHECK=1.
 
     Two rules are one experiment if their names, options and code are the same; see
     `rai_sim.support.sources.digest_of`. To open a study, import the class first.
