@@ -20,7 +20,7 @@ from rai_sim.engine.streams import State, new_generators, replication_stream, st
 from rai_sim.engine.tags import seen, tag
 from rai_sim.support import sources
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
-from rai_sim.support.values import real
+from rai_sim.support.values import integer, real
 
 #: Fields of what kernels know, after the law's own.
 _TOLD = ("least_reward", "greatest_reward", "used_proxy")
@@ -202,28 +202,42 @@ class OwnArms(Arms, known=False):
 
         Raises
         ------
+        TypeError
+            If `arm` or `count` is no integer.
         ValueError
-            If `pull` cannot be compiled.
+            If there is no such arm, `count` is negative, or `pull` cannot be compiled.
         """
-        rewards = np.empty(count)
-        self._compiled(_draw, arm, 1, seed, rewards)
-        return rewards
+        return self._compiled(_draw, arm, 1, seed, count)
 
     def sample_sums(self, arm: int, k: int, count: int, seed: int = 0) -> NDArray[np.float64]:
         """Return sums of k rewards of an arm, (count,), as jumps draw them.
 
         Raises
         ------
+        TypeError
+            If `arm`, `k` or `count` is no integer.
         ValueError
-            If `pull` or `pulls` cannot be compiled.
+            If there is no such arm, `k` is below 1, `count` is negative, or `pull` or `pulls` cannot
+            be compiled.
         """
-        sums = np.empty(count)
-        self._compiled(_draw_sums, arm, k, seed, sums)
-        return sums
+        return self._compiled(_draw_sums, arm, k, seed, count)
 
     def _compiled(
-        self, draw: Callable[..., None], arm: int, k: int, seed: int, out: NDArray[np.float64]
-    ) -> None:
+        self, draw: Callable[..., None], arm: int, k: int, seed: int, count: int
+    ) -> NDArray[np.float64]:
+        least_most = {
+            "arm": (arm, 0, self.n_arms - 1),
+            "k": (k, 1, None),
+            "count": (count, 0, None),
+        }
+        for name, (value, least, most) in least_most.items():
+            if not least <= integer(name, value) <= (value if most is None else most):
+                raise ArgumentValueError(
+                    name,
+                    f"{name} is {value}; give an integer from {least} "
+                    + ("on" if most is None else f"to {most}"),
+                )
+        out = np.empty(count)
         try:
             draw(self._law(), arm, k, stream_key(seed), new_generators(), out)
         except NumbaError as error:
@@ -232,6 +246,7 @@ class OwnArms(Arms, known=False):
                 f"arms: pull or pulls of {type(self).__name__} cannot be compiled: "
                 f"{sources.why_not_compiled(error)}; use what Numba knows, and rai_sim.samplers",
             ) from error
+        return out
 
     def why_not_sub_gaussian(self) -> str | None:
         """Return None if bounds at most 1 apart, or a proxy of at most 1/4, are given."""

@@ -15,6 +15,7 @@ import sysconfig
 import textwrap
 import warnings
 from collections.abc import Callable, Iterator
+from tokenize import TokenError
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -251,7 +252,7 @@ def _text(function: FunctionType) -> str:
         (definition,) = ast.parse(textwrap.dedent("".join(inspect.getblock(lines[start:])))).body
         # the file may have been edited since it was read
         current = _of_code(code) in _codes("".join(lines))[code.co_name, code.co_firstlineno]
-    except (OSError, TypeError, SyntaxError, ValueError, KeyError, IndexError):
+    except (OSError, TypeError, SyntaxError, ValueError, LookupError, TokenError):
         return repr(_of_code(code))
     if not current or not isinstance(definition, ast.FunctionDef):
         return repr(_of_code(code))

@@ -209,3 +209,18 @@ def _leveled(law: Any, arm: Any, random: Any) -> Any:
 def _of_level(monkeypatch: pytest.MonkeyPatch, level: float) -> Any:
     monkeypatch.setitem(globals(), "LEVEL", level)
     return made(_leveled, bounds=(0.0, 1.0))([0.5, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"arm": 2}, "arm is 2; give an integer from 0 to 1"),
+        ({"arm": -1}, "arm is -1"),
+        ({"k": 0}, "k is 0; give an integer from 1 on"),
+        ({"count": -1}, "count is -1; give an integer from 0 on"),
+    ],
+)
+def test_samples_of_what_there_is(given: dict[str, int], words: str) -> None:
+    """Compiled code does not check indices."""
+    with pytest.raises(ValueError, match=words):
+        Coin([0.5, 0.3]).sample_sums(**{"arm": 0, "k": 1, "count": 3, **given})
