@@ -78,10 +78,8 @@ def check_options(name: str, function: str, options: dict[str, Any], told: Seque
     """
     for option, value in options.items():
         if option in told or option.startswith("_"):
-            why = "is told to it anyway" if option in told else "begins with an underscore"
-            raise ArgumentTypeError(
-                option, f"{name}: {option}, an option of {function}, {why}; call it otherwise"
-            )
+            why = f"told to {function} anyway" if option in told else "no name that it can have"
+            raise ArgumentTypeError(option, f"{name}: {option} is {why}; call the option otherwise")
         if not isinstance(value, (bool, int, float)):
             raise ArgumentTypeError(
                 option, f"{name}: {option} is {value!r}; {function} can be told numbers alone"

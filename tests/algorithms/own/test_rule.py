@@ -257,9 +257,7 @@ def test_memory_and_uniforms_are_of_the_identity() -> None:
 @pytest.mark.parametrize("option", ["_hidden", "delta"])
 def test_options_that_cannot_be_told(option: str) -> None:
     """At once, by name."""
-    with pytest.raises(
-        TypeError, match=f"Some: {option}, an option of step, .*; call it otherwise"
-    ):
+    with pytest.raises(TypeError, match=f"Some: {option} is .*; call the option otherwise"):
         _rule("x = 1", f"{option}: float = 1.0")
 
 
