@@ -37,7 +37,11 @@ TASKS: list[tuple[tuple[int, ...], tuple[int, ...], set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("clusters", "required", "defined"), TASKS, ids=str)
+@pytest.mark.parametrize(
+    ("clusters", "required", "defined"),
+    TASKS,
+    ids=lambda one: str(sorted(one)) if isinstance(one, set) else str(one),
+)
 def test_where_picks_are_defined(
     clusters: tuple[int, ...], required: tuple[int, ...], defined: set[str]
 ) -> None:
