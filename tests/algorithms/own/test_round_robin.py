@@ -14,6 +14,7 @@ import rai_sim as rai
 TABLE = rai.table_problem(2)
 
 
+@pytest.mark.slow
 def test_with_vanillas_width_it_is_vanilla() -> None:
     """On 40 recordings every number; on fresh rewards the law: Kolmogorov-Smirnov at 1e-6. Negative
     control: without merging neither."""

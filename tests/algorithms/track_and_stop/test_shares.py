@@ -55,6 +55,7 @@ def test_shares_of_the_tables(task: int) -> None:
     assert (1.0 - ENOUGH) / bound.value < found < 1.000001 / bound.value
 
 
+@pytest.mark.slow
 def test_random_answers() -> None:
     """The gap told is one: no shares of 60 others are better by more. 25 games of up to seven
     arms, warm starts from others' shares among them."""

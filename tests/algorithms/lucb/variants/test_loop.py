@@ -80,6 +80,7 @@ def test_the_instances_cover_what_can_happen() -> None:
     assert sum(not run.finished and not run.ran_out_at for run in runs) >= 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", VARIANTS, ids=str)
 def test_paths(algorithm: LUCB) -> None:
     """Replications on stacks of all kinds of rewards, with every arm's pulls in some of them, and
