@@ -27,6 +27,7 @@ from literal import compiled, inlined
 from numba.core.dispatcher import Dispatcher
 from numpy.typing import NDArray
 
+from rai_sim.algorithms.lucb.variants import loop as _loaded  # noqa: F401  # for `_drivers`
 from rai_sim.engine import law as operations
 from rai_sim.engine.jit import gives_words, implements
 from rai_sim.engine.kernel_cache import KernelCache

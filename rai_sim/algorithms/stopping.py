@@ -13,12 +13,11 @@ those of other clusters, is named late.
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.algorithms.pairs import pairs_to_order
 from rai_sim.engine import best_response
 from rai_sim.engine import law as laws
 from rai_sim.engine.best_response import GAUSSIAN, Moves, find_cheapest_moves
@@ -35,6 +34,7 @@ from rai_sim.engine.faults import (
 )
 from rai_sim.engine.history import History, keep_state, see_arm, stopped_at, traced
 from rai_sim.engine.jit import inlined, kernel
+from rai_sim.engine.pairs import pairs_to_order
 from rai_sim.engine.partition import (
     Partition,
     new_partition,
@@ -45,6 +45,7 @@ from rai_sim.engine.partition import (
 from rai_sim.engine.references import by_reference as by_reference  # for both loops
 from rai_sim.engine.stop import say_begun
 from rai_sim.engine.stopping import (
+    Threshold,
     evidence_of,
     gk16_level_of,
     growth_of,
@@ -52,8 +53,6 @@ from rai_sim.engine.stopping import (
     tuned_rho,
 )
 from rai_sim.engine.streams import State, new_generators, replication_stream, shuffle
-
-Threshold = Literal["pairs", "gk16-unproven"]
 
 #: `Rule.threshold`.
 PAIRS, GK16 = 0, 1

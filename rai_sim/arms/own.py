@@ -152,14 +152,7 @@ class OwnArms(Arms, known=False):
 
     def _law(self) -> Any:
         names = [field.name for field in fields(self)]
-        if not sources.is_still(getattr(self, "_code"), self._functions()):  # noqa: B009
-            name = type(self).__name__
-            raise ArgumentValueError(
-                "arms",
-                f"arms: the code of {name}, or a global that it reads, is not what it was when the "
-                "arms were made, or is another one in a worker process; make them after all of this "
-                "is set, and set globals outside of `if __name__ == '__main__'`",
-            )
+        sources.confirm("arms", type(self).__name__, getattr(self, "_code"), self._functions())  # noqa: B009
         cls: Any = tag(type(self).__name__, self._digest, [*names, *_TOLD])
         _announce(cls, self._function("pull"), self._function("pulls"))
         values = (getattr(self, name) for name in names)

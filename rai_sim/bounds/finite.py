@@ -15,6 +15,7 @@ from rai_sim.arms.bernoulli import Bernoulli
 from rai_sim.arms.gaussian import Gaussian
 from rai_sim.bounds.asymptotic import Family, TightBound, check_problem, degenne_koolen
 from rai_sim.engine import stopping
+from rai_sim.engine.pairs import pairs_to_order
 from rai_sim.problem import Problem, check_delta
 from rai_sim.support.checks import short
 from rai_sim.support.errors import ArgumentValueError
@@ -322,14 +323,7 @@ class _Pairs(_Rule):
 
     def __init__(self, problem: Problem, tight: TightBound, log: float) -> None:
         super().__init__(problem, tight)
-        merged = [0]
-        for i, c in enumerate(problem.clusters):
-            if i and not problem.required[i] and not problem.required[i - 1]:
-                merged[-1] += c
-            else:
-                merged.append(c)
-        inside = sum(c * c for c in merged)
-        pairs = (problem.n_arms**2 - inside) // 2
+        pairs = pairs_to_order(problem.clusters, problem.required, True)
         self._level = log + math.log(pairs)
         self._rho = stopping.tuned_rho(self._level)
 

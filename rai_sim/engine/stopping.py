@@ -34,20 +34,21 @@ the literature use; nobody has proved that it keeps the error below delta.
 from __future__ import annotations
 
 import math
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rai_sim.engine.boundaries import tuned
 from rai_sim.engine.jit import kernel
 
+#: The thresholds that algorithms may stop by.
+Threshold = Literal["pairs", "gk16-unproven"]
 #: A number, or an array of them.
 X = TypeVar("X", float, NDArray[np.float64])
 
 #: Variance process at which a mixture of `pairs` is tightest: 30 pulls of an arm.
 _TUNED = 30.0 / 4.0
-#: The least ln(P / (2 delta)) for which it is tuned: the formula knows none below 0.
-_LEAST_LOG = 0.5
 
 
 def tuned_rho(level: float) -> float:
@@ -58,8 +59,7 @@ def tuned_rho(level: float) -> float:
     >>> round(tuned_rho(math.log(9 / 0.01)), 3)
     0.507
     """
-    log_term = max(level - math.log(2.0), _LEAST_LOG)
-    return _TUNED / (2.0 * log_term + math.log1p(2.0 * log_term))
+    return tuned(level - math.log(2.0), _TUNED)
 
 
 def precision(n: X, rho: float) -> X:

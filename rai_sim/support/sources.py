@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rai_sim.support.errors import ArgumentValueError
+
 
 def digest_of(*functions: Callable[..., Any], facts: object = (), by_source: bool = True) -> str:
     """Return the SHA-256 of functions and of all of the user's that they refer to, 64 digits.
@@ -318,3 +320,26 @@ class _Bare(ast.NodeTransformer):
         """Leave the annotation out."""
         node.annotation = None
         return node
+
+
+def confirm(
+    argument: str,
+    name: str,
+    code: Code,
+    functions: tuple[Callable[..., Any], ...],
+    facts: object = (),
+) -> None:
+    """Make sure that what is compiled is what an algorithm, or arms, were made of.
+
+    Raises
+    ------
+    ArgumentValueError
+        If it is not.
+    """
+    if not is_still(code, functions, facts):
+        raise ArgumentValueError(
+            argument,
+            f"{argument}: the code of {name}, or a global that it reads, is not what it was when "
+            f"{name} was made, or is another one in a worker process; make it after all of this is "
+            "set, and set globals outside of `if __name__ == '__main__'`",
+        )

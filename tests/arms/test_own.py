@@ -196,7 +196,7 @@ def test_arms_made_before_a_global_was_set(monkeypatch: pytest.MonkeyPatch) -> N
     """Their law is not what they say."""
     arms = made(_leveled, bounds=(0.0, 1.0))([0.5, 0.5])
     assert arms != _of_level(monkeypatch, 0.6)
-    with pytest.raises(ValueError, match="is not what it was when the arms were made"):
+    with pytest.raises(ValueError, match="is not what it was when Odd was made"):
         arms.sample(0, 3)
     assert _of_level(monkeypatch, 0.7).sample(0, 3).tolist() == [0.7] * 3
 

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from rai_sim.algorithms.base import Algorithm, option
 from rai_sim.algorithms.butterscotch import loop
 from rai_sim.algorithms.butterscotch.strides import CHECKS
-from rai_sim.algorithms.pairs import pairs_to_order
 from rai_sim.engine import schedule as operations
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.jit import implements
+from rai_sim.engine.pairs import pairs_to_order
 from rai_sim.engine.round_robin.loop import run_block
 from rai_sim.engine.strides import holds
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rai_sim.algorithms.base import Algorithm, option
 from rai_sim.algorithms.lucb.loop import new_run, new_scratch, run_block
 from rai_sim.algorithms.lucb.run import Rule
-from rai_sim.algorithms.lucb.variants.loop import new_variant, new_variant_run, run_variant_block
 from rai_sim.algorithms.lucb.variants.named import NamedRadius
 from rai_sim.algorithms.lucb.variants.picks import PicksName, choice_of, what_is_asked_for
 from rai_sim.algorithms.lucb.variants.radii import RadiusName
@@ -138,6 +137,9 @@ class LUCB(Algorithm):
             )
             run_block(new_run(law, rule, setting, block), new_scratch(setting), first, block)
             return
+        # here: kernels that most programs never ask for
+        from rai_sim.algorithms.lucb.variants import loop as variants
+
         choice = choice_of(
             self.radius.name,
             self.picks,
@@ -145,5 +147,6 @@ class LUCB(Algorithm):
             setting.required.tolist(),
             setting.delta,
         )
-        variant = new_variant(choice, setting.cluster_of.size)
-        run_variant_block(new_variant_run(law, setting, block), variant, first, block)
+        variant = variants.new_variant(choice, setting.cluster_of.size)
+        given = variants.new_variant_run(law, setting, block)
+        variants.run_variant_block(given, variant, first, block)

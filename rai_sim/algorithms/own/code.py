@@ -4,15 +4,46 @@ Numba cannot compile."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from types import FunctionType
-from typing import Any
+from typing import Any, dataclass_transform
 
 from numba.core.errors import NumbaError
 
+from rai_sim.algorithms.base import Algorithm
 from rai_sim.engine.jit import implements
 from rai_sim.support import sources
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
+
+
+@dataclass_transform(frozen_default=True)
+@dataclass(frozen=True, repr=False)
+class Coded(Algorithm, known=False):
+    """An algorithm that is told from others by the code of its functions, besides name and options."""
+
+    def __init_subclass__(cls, known: bool = True) -> None:
+        """Take the annotated names for options."""
+        super().__init_subclass__(known=known)
+        dataclass(frozen=True)(cls)
+
+    @property
+    def label(self) -> str:
+        """Name with options, for tables."""
+        return f"{type(self).__name__}({', '.join(self._told())})"
+
+    def __repr__(self) -> str:
+        """Return name, options, and the first digits of the code's digest."""
+        told = [*self._told(), f"code={self._digest[:16]}"]
+        return f"{type(self).__qualname__}({', '.join(told)})"
+
+    def _told(self) -> list[str]:
+        return [f"{name}={value!r}" for name, value in self.options_told().items()]
+
+    @property
+    def _digest(self) -> str:
+        code: sources.Code | None = getattr(self, "_code", None)  # none while it is being made
+        return "" if code is None else code.digest
 
 
 def function_of(cls: type, name: str, parameters: str) -> FunctionType:
@@ -32,25 +63,6 @@ def function_of(cls: type, name: str, parameters: str) -> FunctionType:
         "algorithm",
         f"{cls.__name__} has no function {name}({parameters}); write one, as a static method",
     )
-
-
-def confirm(
-    name: str, code: sources.Code, functions: tuple[Callable[..., Any], ...], facts: object = ()
-) -> None:
-    """Make sure that what is compiled is what an algorithm was made of.
-
-    Raises
-    ------
-    ValueError
-        If it is not.
-    """
-    if not sources.is_still(code, functions, facts):
-        raise ArgumentValueError(
-            "algorithm",
-            f"algorithm: the code of {name}, or a global that it reads, is not what it was when "
-            f"{name} was made, or is another one in a worker process; make it after all of this is "
-            "set, and set globals outside of `if __name__ == '__main__'`",
-        )
 
 
 @cache

@@ -24,7 +24,7 @@ from rai_sim.engine.faults import (
     finite,
     report,
 )
-from rai_sim.engine.history import History, keep_state, next_asked, see_arm, stopped_at, traced
+from rai_sim.engine.history import History, keep_state, see_arm, stopped_at, traced
 from rai_sim.engine.jit import driver, inlined, kernel
 from rai_sim.engine.partition import (
     Partition,
@@ -120,7 +120,7 @@ def run_block(given: Work, first: int, block: Block) -> None:
 @kernel
 def _run_one(work: Work, replication: int) -> bool:
     """Run one replication; return whether it finished."""
-    setting, clock, arms = work.setting, work.clock, work.arms
+    clock, arms = work.clock, work.arms
     counts, sums, scratch = work.counts_seen, work.sums_seen, work.scratch
     tracing, N = traced(work.history), work.arm_of.size
     state = _begin(work, replication)
@@ -143,7 +143,6 @@ def _run_one(work: Work, replication: int) -> bool:
             _see(work)
         if work.fault[0] != NONE:
             return False
-    return setting.delta < 0.0  # never
 
 
 @inlined
@@ -218,5 +217,4 @@ def _see(work: Work) -> None:
         taken = work.counts[label]
         mean = work.total[label] / taken if taken > 0 else np.nan
         see_arm(work.history, work.arm_of[label], mean, taken, pulls)
-    if next_asked(work.history) <= R:
-        keep_state(work.history, R)
+    keep_state(work.history, R)

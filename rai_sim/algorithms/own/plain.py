@@ -20,7 +20,7 @@ from rai_sim.engine.faults import (
     WRONG_ARM,
     WRONG_COUNT,
 )
-from rai_sim.engine.history import keep_state, next_asked
+from rai_sim.engine.history import keep_state
 from rai_sim.engine.jit import driver, exposed
 from rai_sim.engine.streams import State, replication_stream, shuffle, uniform
 from rai_sim.engine.strides import SUMS
@@ -30,7 +30,7 @@ _NUMBERS: dict[type, Callable[[Any], Any]] = {int: np.int64, float: np.float64}
 
 Step = Callable[[Any, Any, Any, Any, Any], int]
 _stream, _shuffle, _uniform = exposed(replication_stream), exposed(shuffle), exposed(uniform)
-_keep_state, _next_asked = exposed(keep_state), exposed(next_asked)
+_keep_state = exposed(keep_state)
 
 
 @driver
@@ -154,8 +154,7 @@ class _Replication:
         arms, taken = work.arm_of, work.counts
         history.means[-1, arms] = np.where(taken > 0, work.total / np.maximum(taken, 1), np.nan)
         history.pulls[-1, 0, arms], history.pulls[-1, 1, arms] = taken, self.pulls
-        if _next_asked(history) <= self.rounds:
-            _keep_state(history, self.rounds)
+        _keep_state(history, self.rounds)
 
 
 def _words(state: Any) -> State:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, dataclass_transform
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
-from rai_sim.algorithms.base import Algorithm
-from rai_sim.algorithms.own.code import announce, check_options, confirm, function_of, not_compiled
-from rai_sim.algorithms.pairs import pairs_to_order
+from rai_sim.algorithms.own.code import (
+    Coded,
+    announce,
+    check_options,
+    function_of,
+    not_compiled,
+)
 from rai_sim.engine import schedule as operations
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.jit import driver, kernel
+from rai_sim.engine.pairs import pairs_to_order
 from rai_sim.engine.round_robin.loop import run_block
 from rai_sim.engine.tags import tag
 from rai_sim.support import sources
@@ -36,15 +40,13 @@ _ROUNDING = 1e-12
 _COMPILED = 1e-9
 
 
-@dataclass_transform(frozen_default=True)
-@dataclass(frozen=True, repr=False)
-class OwnRoundRobin(Algorithm, known=False):
+class OwnRoundRobin(Coded, known=False):
     """A round robin as `Vanilla` is one, with a width of a user's own: derive from this class and write
     `width`.
 
     `width(R, n_arms, delta, pairs)`, a static method, is given the round R as a float, N, delta, and
     P, the number of pairs of arms that must not be judged the wrong way round
-    (`rai_sim.algorithms.pairs.pairs_to_order`); and after these the class's options, if it has any.
+    (`rai_sim.engine.pairs.pairs_to_order`); and after these the class's options, if it has any.
     It returns W(R): an arm beats another in round R, when each has R pulls, if its sum of rewards is
     larger by more than W(R). It is compiled by Numba: arithmetic and `math`.
 
@@ -83,11 +85,6 @@ class OwnRoundRobin(Algorithm, known=False):
 
     merging: bool = True
 
-    def __init_subclass__(cls, known: bool = True) -> None:
-        """Take the annotated names for options."""
-        super().__init_subclass__(known=known)
-        dataclass(frozen=True)(cls)
-
     def __post_init__(self) -> None:
         """Refuse what cannot be run."""
         super().__post_init__()
@@ -98,17 +95,6 @@ class OwnRoundRobin(Algorithm, known=False):
         """Refuse a width that certified jumps cannot rely on."""
         pairs = pairs_to_order(problem.clusters, problem.required, self.merging)
         _look_at(self, self._digest, problem.n_arms, delta, pairs)
-
-    @property
-    def label(self) -> str:
-        """Name with options, for tables."""
-        told = ", ".join(f"{name}={value!r}" for name, value in self.options_told().items())
-        return f"{type(self).__name__}({told})"
-
-    def __repr__(self) -> str:
-        """Return name, options, and the first digits of the code's digest."""
-        told = [f"{name}={value!r}" for name, value in self.options_told().items()]
-        return f"{type(self).__qualname__}({', '.join([*told, f'code={self._digest[:16]}'])})"
 
     def radius(
         self, rounds: NDArray[np.int64], pulls: NDArray[np.int64], problem: Problem, delta: float
@@ -135,15 +121,10 @@ class OwnRoundRobin(Algorithm, known=False):
         """Return the options that `width` is told."""
         return {name: value for name, value in self.options_told().items() if name != "merging"}
 
-    @property
-    def _digest(self) -> str:
-        code: sources.Code | None = getattr(self, "_code", None)
-        return "" if code is None else code.digest
-
     def _schedule(self, n_arms: int, delta: float, pairs: int) -> Any:
         """Return what kernels know of the width."""
         options, function = self._own_options(), self._function()
-        confirm(type(self).__name__, getattr(self, "_code"), (function,))  # noqa: B009
+        sources.confirm("algorithm", type(self).__name__, getattr(self, "_code"), (function,))  # noqa: B009
         cls = tag(type(self).__name__, self._digest, [*_TOLD, *options])
         _announce(cls, function)
         return cls(n_arms, delta, pairs, *map(float, options.values()))

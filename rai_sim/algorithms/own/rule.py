@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import FunctionType
-from typing import Any, ClassVar, Self, dataclass_transform
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numba.core.errors import NumbaError
 
-from rai_sim.algorithms.base import Algorithm
 from rai_sim.algorithms.own import loop, plain
-from rai_sim.algorithms.own.code import announce, check_options, confirm, function_of, not_compiled
+from rai_sim.algorithms.own.code import (
+    Coded,
+    announce,
+    check_options,
+    function_of,
+    not_compiled,
+)
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.tags import seen, tag
 from rai_sim.support import sources
@@ -20,9 +24,7 @@ from rai_sim.support import sources
 _TOLD = ("n_arms", "clusters", "required", "delta", "uniforms")
 
 
-@dataclass_transform(frozen_default=True)
-@dataclass(frozen=True, repr=False)
-class OwnRule(Algorithm, known=False):
+class OwnRule(Coded, known=False):
     """A user's own algorithm: derive from this class and write `step`.
 
     The rule is asked again and again what to pull next, until it gives its answer. `step` is compiled
@@ -94,11 +96,6 @@ class OwnRule(Algorithm, known=False):
     scratch: ClassVar[int] = 0
     uniforms: ClassVar[int] = 0
 
-    def __init_subclass__(cls, known: bool = True) -> None:
-        """Take the annotated names for options."""
-        super().__init_subclass__(known=known)
-        dataclass(frozen=True)(cls)
-
     def __post_init__(self) -> None:
         """Refuse what cannot be run."""
         super().__post_init__()
@@ -119,17 +116,6 @@ class OwnRule(Algorithm, known=False):
         object.__setattr__(copy, "_in_python", True)
         return copy
 
-    @property
-    def label(self) -> str:
-        """Name with options, for tables."""
-        told = ", ".join(f"{name}={value!r}" for name, value in self.options_told().items())
-        return f"{type(self).__name__}({told})"
-
-    def __repr__(self) -> str:
-        """Return name, options, and the first digits of the code's digest."""
-        told = [f"{name}={value!r}" for name, value in self.options_told().items()]
-        return f"{type(self).__qualname__}({', '.join([*told, f'code={self._digest[:16]}'])})"
-
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""
         N = setting.cluster_of.size
@@ -138,17 +124,12 @@ class OwnRule(Algorithm, known=False):
             plain.run_block(self._function(), work, first, block)
             return
         told: Any = type(work.task)
-        confirm(type(self).__name__, getattr(self, "_code"), *self._made_of())  # noqa: B009
+        sources.confirm("algorithm", type(self).__name__, getattr(self, "_code"), *self._made_of())  # noqa: B009
         announce(loop.step, told, self._function())
         try:
             loop.run_block(work, first, block)
         except NumbaError as error:
             raise not_compiled(f"{type(self).__name__}.step", error) from error
-
-    @property
-    def _digest(self) -> str:
-        code: sources.Code | None = getattr(self, "_code", None)
-        return "" if code is None else code.digest
 
     def _function(self) -> FunctionType:
         """Return `step` as Python has it."""

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rai_sim.algorithms.base import Algorithm
-from rai_sim.algorithms.stopping import Threshold, new_run
-from rai_sim.algorithms.top_two.loop import run_block
 from rai_sim.engine.blocks import Block, Setting
+from rai_sim.engine.stopping import Threshold
 from rai_sim.support.errors import ArgumentValueError
 
 if TYPE_CHECKING:
@@ -83,4 +82,8 @@ class TopTwo(Algorithm):
 
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""
+        # here: kernels that most programs never ask for
+        from rai_sim.algorithms.stopping import new_run
+        from rai_sim.algorithms.top_two.loop import run_block
+
         run_block(new_run(law, self.threshold, setting, block), first, block)

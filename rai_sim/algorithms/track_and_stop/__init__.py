@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rai_sim.algorithms.base import Algorithm
-from rai_sim.algorithms.stopping import Threshold, new_run
-from rai_sim.algorithms.track_and_stop.loop import run_block
-from rai_sim.algorithms.track_and_stop.shares import new_game
 from rai_sim.engine.blocks import Block, Setting
+from rai_sim.engine.stopping import Threshold
 from rai_sim.support.errors import ArgumentValueError
 
 if TYPE_CHECKING:
@@ -98,6 +96,11 @@ class BatchedTrackAndStop(Algorithm):
 
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""
+        # here: kernels that most programs never ask for
+        from rai_sim.algorithms.stopping import new_run
+        from rai_sim.algorithms.track_and_stop.loop import run_block
+        from rai_sim.algorithms.track_and_stop.shares import new_game
+
         N = setting.cluster_of.size
         game = new_game(N, int(setting.required.sum()))
         run_block(new_run(law, self.threshold, setting, block), game, self.growth, first, block)

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.algorithms.base import Algorithm, option
-from rai_sim.algorithms.pairs import pairs_to_order
 from rai_sim.algorithms.vanilla.widths import VanillaSchedule, Width, schedule_of, widths_of
 from rai_sim.engine.blocks import Block, Setting
+from rai_sim.engine.pairs import pairs_to_order
 from rai_sim.engine.round_robin.loop import run_block
 from rai_sim.support.errors import ArgumentValueError
 

@@ -1,7 +1,7 @@
 """By how much the sums of two arms must differ for one to beat the other: Vanilla's widths.
 
 Legend. R round, and pulls of an arm; W(R) width in sums of rewards; delta error probability; N
-arms; P pairs of arms in different clusters (`rai_sim.algorithms.pairs`), alpha = delta / P; c = 2
+arms; P pairs of arms in different clusters (`rai_sim.engine.pairs`), alpha = delta / P; c = 2
 sigma^2 = 1/2, as rewards are 1/2-sub-Gaussian: the difference of two arms' sums, less its mean, is
 a walk with c as its steps' variance proxy, and v = c R as that of R steps.
 
@@ -48,6 +48,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.engine import schedule as operations
+from rai_sim.engine.boundaries import ETA, STITCHES, ZETA, S, tuned
 from rai_sim.engine.jit import implements
 
 Width = Literal["paper", "mixture", "stitched"]
@@ -55,11 +56,6 @@ PAPER, MIXTURE, STITCHED = range(3)
 
 #: c: the variance proxy of the difference of two rewards that are 1/2-sub-Gaussian.
 _STEP = 0.5
-_ETA, _S = 2.0, 1.4
-_ZETA = 3.105547277977581  # zeta(1.4)
-_STITCHES = (_ETA**0.25 + _ETA**-0.25) / math.sqrt(2.0)
-#: L of `mixture` is taken as this at least.
-_LEAST_LOG = 0.5
 
 
 class VanillaSchedule(NamedTuple):
@@ -86,12 +82,10 @@ def schedule_of(
         return paper(math.pi**2 * n_arms / (3.0 * delta))
     log = math.log(pairs) - math.log(delta)  # ln(1 / alpha)
     if width == "stitched":
-        constant = log + math.log(_ZETA / math.log(_ETA) ** _S)
+        constant = log + math.log(ZETA / math.log(ETA) ** S)
         return VanillaSchedule(STITCHED, constant, 0.0, 0.0)
     L = log - math.log(2.0)
-    tuned = max(L, _LEAST_LOG)
-    shift = tuned_rounds / (2.0 * tuned + math.log1p(2.0 * tuned))
-    return VanillaSchedule(MIXTURE, L, shift, math.exp(-L))
+    return VanillaSchedule(MIXTURE, L, tuned(L, tuned_rounds), math.exp(-L))
 
 
 def widths_of(schedule: VanillaSchedule, rounds: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -100,8 +94,8 @@ def widths_of(schedule: VanillaSchedule, rounds: NDArray[np.float64]) -> NDArray
     if schedule.width == PAPER:
         return np.asarray(np.sqrt(2.0 * R * np.log(schedule.constant * R**2)))
     if schedule.width == STITCHED:
-        logs = _S * np.log(np.log(_ETA * R)) + schedule.constant
-        return np.asarray(_STITCHES * np.sqrt(_STEP * R * logs))
+        logs = S * np.log(np.log(ETA * R)) + schedule.constant
+        return np.asarray(STITCHES * np.sqrt(_STEP * R * logs))
     X = R + schedule.shift
     logs = schedule.constant + np.log(np.sqrt(X / schedule.shift) + schedule.twice_alpha)
     return np.asarray(np.sqrt(2.0 * _STEP * X * logs))
@@ -122,8 +116,8 @@ def _threshold(schedule: VanillaSchedule, R: float) -> float:
     if schedule.width == PAPER:
         return math.sqrt(2.0 * R * math.log(schedule.constant * R * R))
     if schedule.width == STITCHED:
-        logs = _S * math.log(math.log(_ETA * R)) + schedule.constant
-        return _STITCHES * math.sqrt(_STEP * R * logs)
+        logs = S * math.log(math.log(ETA * R)) + schedule.constant
+        return STITCHES * math.sqrt(_STEP * R * logs)
     # ln(t + 1) = L + ln(sqrt(X / rho) + 2 alpha), which is finite whatever alpha is
     X = R + schedule.shift
     root = math.sqrt(X / schedule.shift)

@@ -4,7 +4,7 @@ import numba
 import pytest
 from numba.core.errors import TypingError
 
-from rai_sim.algorithms.own.code import confirm, function_of, not_compiled
+from rai_sim.algorithms.own.code import function_of, not_compiled
 from rai_sim.support import sources
 
 SHARE = 1.0
@@ -40,12 +40,12 @@ def test_what_changed_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(
         ValueError, match="a global that it reads, is not what it was when Race was"
     ):
-        confirm("Race", made, functions)
+        sources.confirm("algorithm", "Race", made, functions)
     again = sources.code_of(*functions)
     assert again.digest != made.digest
-    confirm("Race", again, functions)
+    sources.confirm("algorithm", "Race", again, functions)
     monkeypatch.setitem(globals(), "SHARE", 3.0)
-    confirm("Race", again, functions)
+    sources.confirm("algorithm", "Race", again, functions)
 
 
 def test_what_is_said_is_short() -> None:

@@ -28,7 +28,6 @@ from scipy.special import zeta
 
 import rai_sim as rai
 from rai_sim import Vanilla
-from rai_sim.algorithms.vanilla import widths
 from rai_sim.algorithms.vanilla.widths import VanillaSchedule, schedule_of, widths_of
 from rai_sim.engine import schedule as schedules
 from rai_sim.engine.jit import driver
@@ -60,11 +59,6 @@ def made(width: Any, setting: tuple[int, float, int]) -> VanillaSchedule:
     """Return a width's constants."""
     pairs, delta, tuned = setting
     return schedule_of(width, 10, pairs, delta, tuned)
-
-
-def test_zeta() -> None:
-    """The constant of the stitched width."""
-    assert pytest.approx(zeta(1.4), rel=1e-15) == widths._ZETA
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)

@@ -59,6 +59,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rai_sim.engine.boundaries import ETA, STITCHES, ZETA, S, tuned
 from rai_sim.engine.jit import inlined
 
 RadiusName = Literal["paper", "mixture", "stitched"]
@@ -66,11 +67,6 @@ PAPER, MIXTURE, STITCHED = range(3)
 
 #: The pulls for which the mixture is tuned.
 TUNED_PULLS = 300
-_ETA, _S = 2.0, 1.4
-_ZETA = 3.105547277977581  # zeta(1.4)
-_STITCHES = (_ETA**0.25 + _ETA**-0.25) / math.sqrt(2.0)
-#: L of the mixture is taken as this at least.
-_LEAST_LOG = 0.5
 
 
 class Side(NamedTuple):
@@ -89,11 +85,9 @@ def side_of(radius: RadiusName, level: float, alone: bool) -> Side:
     if radius == "paper":
         return Side(PAPER, math.pi**2 / (6.0 * level), 0.0, 0.0)
     if radius == "stitched":
-        return Side(STITCHED, math.log(_ZETA / math.log(_ETA) ** _S / level), 0.0, 0.0)
+        return Side(STITCHED, math.log(ZETA / math.log(ETA) ** S / level), 0.0, 0.0)
     L = -math.log(2.0 * level)
-    tuned = max(L, _LEAST_LOG)
-    tuning = TUNED_PULLS / (2.0 * tuned + math.log1p(2.0 * tuned))
-    return Side(MIXTURE, L, tuning, 2.0 * level if alone else 0.0)
+    return Side(MIXTURE, L, tuned(L, TUNED_PULLS), 2.0 * level if alone else 0.0)
 
 
 def radii_of(
@@ -104,8 +98,8 @@ def radii_of(
         return np.asarray(np.sqrt(np.log(side.constant * rounds**3) / (2.0 * pulls)))
     pulls = pulls + 0.0 * rounds
     if side.kind == STITCHED:
-        logs = _S * np.log(np.log(_ETA * pulls)) + side.constant
-        return np.asarray(_STITCHES * np.sqrt(0.25 * pulls * logs) / pulls)
+        logs = S * np.log(np.log(ETA * pulls)) + side.constant
+        return np.asarray(STITCHES * np.sqrt(0.25 * pulls * logs) / pulls)
     X = pulls + side.tuning
     logs = side.constant + np.log(np.sqrt(X / side.tuning) + side.extra)
     return np.asarray(np.sqrt(0.5 * X * logs) / pulls)
@@ -126,8 +120,8 @@ def radius_of(side: Side, log_term: float, n: float) -> float:
     if side.kind == PAPER:
         return math.sqrt(log_term / (2.0 * n))
     if side.kind == STITCHED:
-        logs = _S * math.log(math.log(_ETA * n)) + side.constant
-        return _STITCHES * math.sqrt(0.25 * n * logs) / n
+        logs = S * math.log(math.log(ETA * n)) + side.constant
+        return STITCHES * math.sqrt(0.25 * n * logs) / n
     X = n + side.tuning
     return (
         math.sqrt(0.5 * X * (side.constant + math.log(math.sqrt(X / side.tuning) + side.extra))) / n

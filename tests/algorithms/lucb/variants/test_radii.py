@@ -25,11 +25,6 @@ def known(side: Side, R: int, n: float) -> float:
     return radii.radius_of(side, radii.log_of_round(side, R), n)
 
 
-def test_zeta() -> None:
-    """The constant of the stitched radius."""
-    assert pytest.approx(zeta(1.4), rel=1e-15) == radii._ZETA
-
-
 @pytest.mark.parametrize("alone", [False, True])
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("level", LEVELS)

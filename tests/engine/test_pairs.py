@@ -3,7 +3,7 @@
 import naive
 import numpy as np
 
-from rai_sim.algorithms.pairs import pairs_to_order
+from rai_sim.engine.pairs import pairs_to_order
 
 
 def test_known_tasks() -> None:
