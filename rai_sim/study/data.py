@@ -17,7 +17,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rai_sim.engine.blocks import Block, part_of
-from rai_sim.engine.history import no_history
 from rai_sim.engine.streams import STREAM_VERSION
 from rai_sim.problem import Problem
 from rai_sim.simulation.provenance import now
@@ -128,24 +127,22 @@ class StudyData:
             np.diff(frame["task"].rle_id().to_numpy().astype(np.int64)) != 0
         )
         starts = [0, *(np.flatnonzero(breaks) + 1).tolist()] if len(index) else []
-        whole = Block(
-            pulls=frame["pulls"].to_numpy(),
-            rounds=frame["rounds"].to_numpy(),
-            correct=frame["correct"].to_numpy(),
-            finished=frame["finished"].to_numpy(),
-            representatives=np.empty((len(index), 0), np.int32),
-            settled=np.empty((0, 2, 0), np.int64),
-            fault=np.zeros(0, np.int64),
-            rounds_by_stride=np.zeros(0, np.int64),
-            history=no_history(),
-        )
-        new: list[Rows] = []
-        for at, end in zip(starts, [*starts[1:], len(index)], strict=True):
-            rows = Rows(frame.item(at, "task"), int(index[at]), part_of(whole, at, end))
-            found = list(self._new(rows))
-            self.duplicates |= sum(len(one.block.pulls) for one in found) < end - at
-            new += found
-        note(self.ledger, new)
+        lengths = np.diff([*starts, len(index)]).tolist()
+        new: list[tuple[str, int, int]] = []
+        places: list[slice] = []
+        stretches = zip(frame["task"].gather(starts), starts, lengths, strict=True)
+        for (task, at, length), first in zip(stretches, index[starts].tolist(), strict=True):
+            for start, stop in self.ledger[task].gaps(first, first + length):
+                new.append((task, start, stop))
+                places.append(slice(at + start - first, at + stop - first))
+        columns = [frame[name].to_numpy() for name in ("pulls", "rounds", "correct", "finished")]
+        if sum(stop - start for _, start, stop in new) < len(index):
+            self.duplicates = True
+            columns = [
+                np.concatenate([column[:0], *(column[place] for place in places)])
+                for column in columns
+            ]
+        _note(self.ledger, new, columns)
 
     def _read_aggregates(self, frame: pl.DataFrame) -> None:
         # Of overlapping sums the earlier and longer one counts.
@@ -305,19 +302,27 @@ class StudyData:
 
 def note(ledger: Ledger, rows: Sequence[Rows]) -> None:
     """Add rows to a ledger that has none of them yet."""
-    if not rows:
-        return
-    ranges = [
-        (one.task, start, stop)
-        for one in rows
-        for start, stop in pairwise(ledger[one.task].cuts_within(one.first, one.stop))
+    if rows:
+        columns = [np.concatenate([one.block[column] for one in rows]) for column in range(4)]
+        _note(ledger, [(one.task, one.first, one.stop) for one in rows], columns)
+
+
+def _note(
+    ledger: Ledger, ranges: Sequence[tuple[str, int, int]], columns: Sequence[NDArray[Any]]
+) -> None:
+    """Add replications first..stop-1 of tasks, whose pulls, rounds, correct and finished follow
+    each other in the columns."""
+    cut = [
+        (task, *ends)
+        for task, first, stop in ranges
+        for ends in pairwise(ledger[task].cuts_within(first, stop))
     ]
-    pulls, rounds, correct, finished = (
-        np.concatenate([one.block[column] for one in rows]) for column in range(4)
-    )
-    lengths = np.array([stop - start for _, start, stop in ranges])
+    if not cut:
+        return
+    lengths = np.array([stop - start for _, start, stop in cut])
+    pulls, rounds, correct, finished = columns
     sums = aggregates_of(pulls, rounds, correct, finished, np.cumsum(lengths) - lengths)
-    for (task, start, stop), aggregate in zip(ranges, sums, strict=True):
+    for (task, start, stop), aggregate in zip(cut, sums, strict=True):
         ledger[task].add(Piece(start, stop, aggregate))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.problem import Problem
 from rai_sim.simulation.simulate import checked_experiment
-from rai_sim.simulation.statistics import Aggregate
+from rai_sim.simulation.statistics import Sums
 from rai_sim.study import tables
 from rai_sim.study.data import StudyData
 from rai_sim.study.interrupts import Interrupts
@@ -275,10 +275,10 @@ class Study:
         if self.precision is None:
             return Verdict(self._limit, not pieces.gaps(0, self._limit), False)
 
-        def prefix(n: int) -> Aggregate | None:
+        def prefix(n: int) -> Sums | None:
             # Sums stored by a study with another limit may not be cut at ours: then a few more
             # replications count.
-            return pieces.prefix(n) or (None if pieces.gaps(0, n) else pieces.total(n)[1])
+            return pieces.prefix(n) or (None if pieces.gaps(0, n) else pieces.total_sums(n)[1])
 
         return follow(self.precision, self.most_replications, prefix)
 
@@ -302,7 +302,16 @@ class Study:
             "seeds": sorted({task.experiment.seed for task in self.tasks}),
             "skip_errors": sorted({task.experiment.skip_error for task in self.tasks}),
             "deltas": sorted({task.experiment.delta for task in self.tasks}),
-            "algorithms": sorted({task.experiment.algorithm.label for task in self.tasks}),
+            "algorithms": sorted(
+                {
+                    algorithm.label
+                    # few objects of many tasks
+                    for algorithm in {
+                        id(task.experiment.algorithm): task.experiment.algorithm
+                        for task in self.tasks
+                    }.values()
+                }
+            ),
             "instances": sorted({task.instance for task in self.tasks}),
         }
 
@@ -375,8 +384,8 @@ class Study:
                 interrupts.asked = True
             with interrupts.held():
                 results = StudyResults(data, self)
-                unfinished = len(results.unfinished()) > len(run.failures)
-        if interrupts.asked and unfinished:
+                cut_short = interrupts.asked and len(results.unfinished()) > len(run.failures)
+        if cut_short:
             raise StudyInterrupted(place, results, self)
         if run.failures:
             raise StudyFailed(

@@ -151,7 +151,7 @@ class StudyResults:
     def _verdict(self, task: Task) -> Verdict:
         pieces = self._data.ledger[task.key]
         if self.study is None:
-            return Verdict(pieces.total()[0], True, False)
+            return Verdict(pieces.total_sums()[0], True, False)
         return self.study.verdict(pieces)
 
     def select(
@@ -253,7 +253,7 @@ class StudyResults:
             pieces = self._data.ledger[task.key]
             wanted = self._verdict(task).replications
             # Sums that cannot be cut there count as a whole.
-            counted = max(wanted, pieces.total(wanted)[0])
+            counted = max(wanted, pieces.total_sums(wanted)[0])
             more += (
                 pieces.replications
                 - counted

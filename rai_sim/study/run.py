@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from rai_sim.simulation.workers import effective_workers, share_memory, spread
@@ -27,6 +27,7 @@ from rai_sim.study.record import Record
 from rai_sim.study.state import PILOT, State, likeness
 
 if TYPE_CHECKING:
+    from rai_sim.simulation.experiment import Experiment
     from rai_sim.study.grid import Study
 
 #: What a task is taken to need, a replication, until one was run.
@@ -76,17 +77,22 @@ class StudyRun:
         self._sums = Ledger(data.ledger.cut)
         self._bytes = 0
         self._warm: set[object] = set()
-        self._likeness = [likeness(task.experiment) for task in study.tasks]
+        self._likeness: dict[int, tuple[object, ...]] = {}
         self._like: dict[tuple[object, ...], float] = {}
         self._piloted = False
         self._began = self._flushed = time.monotonic()
         self._record = Record(data.store, study, n_jobs, self.workers)
         self.data.add_tasks(study.tasks, self._record.about)
         self._state = State(study, {task.key: data.ledger[task.key] for task in study.tasks})
-        labels = {id(task.experiment): task.label for task in study.tasks}
-        self._progress = Progress(
-            len(study.tasks), progress, self.workers, lambda experiment: labels.get(id(experiment))
-        )
+        self._progress = Progress(len(study.tasks), progress, self.workers, self._label_of)
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {id(task.experiment): at for at, task in enumerate(self.study.tasks)}
+
+    def _label_of(self, experiment: Experiment) -> str | None:
+        at = self._places.get(id(experiment))
+        return None if at is None else self.study.tasks[at].label
 
     def run(self) -> None:
         """Run everything that is missing, or what can be before Ctrl-C; `interrupts.asked`
@@ -127,7 +133,8 @@ class StudyRun:
         to do."""
         self._pending.clear()
         for at, task in enumerate(self.study.tasks):
-            if at not in self.failures:
+            # what was enough once remains so
+            if at not in self.failures and not self._state.final[at]:
                 pieces = self.data.ledger[task.key]
                 verdict = self.study.verdict(pieces)
                 self._state.wanted[at], self._state.final[at] = verdict.replications, verdict.final
@@ -205,7 +212,14 @@ class StudyRun:
         """Return what a replication of a task took, or one of a task like it; NaN if there was
         none."""
         seconds = float(self._state.seconds[task])
-        return self._like.get(self._likeness[task], math.nan) if math.isnan(seconds) else seconds
+        return self._like.get(self._like_whom(task), math.nan) if math.isnan(seconds) else seconds
+
+    def _like_whom(self, task: int) -> tuple[object, ...]:
+        """Return what a task shares with those that take as long; not made before it is asked for,
+        as a study may have 100,000 tasks."""
+        if task not in self._likeness:
+            self._likeness[task] = likeness(self.study.tasks[task].experiment)
+        return self._likeness[task]
 
     # Running
     # ----------------------------------------------------------------------------------------------
@@ -268,7 +282,7 @@ class StudyRun:
             self._warm.add(kind)
         else:
             self._state.seconds[outcome.task] = outcome.seconds
-            self._like[self._likeness[outcome.task]] = outcome.seconds
+            self._like[self._like_whom(outcome.task)] = outcome.seconds
 
     def _keep(self, rows: Sequence[Rows]) -> None:
         self._record.added += sum(len(one.block.pulls) for one in rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,22 +52,28 @@ class State:
         # for a display.
         self._moments = np.zeros((4, len(there)))
         for at, pieces in enumerate(there.values()):
-            for _, _, seen in pieces:  # those behind a gap too
-                self._moments[:, at] += (
+            seen = pieces.all_sums()  # those behind a gap too
+            if seen is not None:
+                self._moments[:, at] = (
                     seen.replications,
                     seen.finished,
                     float(seen.pulls_sum),
                     float(seen.pulls_squares),
                 )
-        runs = [task.experiment for task in study.tasks]
-        # By what tasks are like each other, the nearest first.
+        self._tasks = study.tasks
+
+    @cached_property
+    def _groups(self) -> list[NDArray[np.int64]]:
+        """By what tasks are like each other, the nearest first; made when it is first shown, as of
+        many tasks it takes a while."""
+        runs = [task.experiment for task in self._tasks]
         kinds: tuple[Callable[[Experiment], object], ...] = (
             _same_but_delta,
             likeness,
             lambda run: run.algorithm,
             lambda run: 0,
         )
-        self._groups = [_numbered([kind(run) for run in runs]) for kind in kinds]
+        return [_numbered([kind(run) for run in runs]) for kind in kinds]
 
     def note(self, rows: Sequence[Rows]) -> None:
         """Count replications that were run."""

@@ -26,7 +26,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rai_sim.simulation.statistics import Aggregate, relative_half_width, student_interval
+from rai_sim.simulation.statistics import Sums, relative_half_width, student_interval
 
 #: Replications before the first decision.
 FIRST_LOOK = 256
@@ -101,7 +101,7 @@ class Verdict:
     relative_half_width: float = math.nan
 
 
-def follow(precision: float, most: int, prefix: Callable[[int], Aggregate | None]) -> Verdict:
+def follow(precision: float, most: int, prefix: Callable[[int], Sums | None]) -> Verdict:
     """Follow the schedule as far as the replications go.
 
     Parameters
@@ -111,7 +111,7 @@ def follow(precision: float, most: int, prefix: Callable[[int], Aggregate | None
     most : int
         Replications at which to stop in any case.
     prefix : callable
-        Given n, the aggregate of replications 0..n-1, or None if they are not all there.
+        Given n, the sums of replications 0..n-1, or None if they are not all there.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def follow(precision: float, most: int, prefix: Callable[[int], Aggregate | None
     >>> import numpy as np
     >>> pulls = np.random.default_rng(0).poisson(1000, 10_000)
     >>> yes = np.ones(10_000, bool)
-    >>> verdict = follow(0.0025, 10**6, lambda n: Aggregate.of(pulls[:n], pulls[:n], yes[:n], yes[:n]))
+    >>> verdict = follow(0.0025, 10**6, lambda n: Sums.of(pulls[:n], pulls[:n], yes[:n], yes[:n]))
     >>> verdict.replications, verdict.reached, verdict.relative_half_width <= 0.0025
     (609, True, True)
     """
@@ -142,7 +142,7 @@ def follow(precision: float, most: int, prefix: Callable[[int], Aggregate | None
         verdict, deciding = Verdict(n, False, False, interval, width), seen
 
 
-def stein_interval(seen: Aggregate, deciding: Aggregate) -> tuple[float, float]:
+def stein_interval(seen: Sums, deciding: Sums) -> tuple[float, float]:
     """Return the 95 % interval of the mean of `seen`, with the standard deviation and degrees of
     freedom of `deciding`."""
     if seen.finished < 2 or deciding.finished < 2:
@@ -153,7 +153,7 @@ def stein_interval(seen: Aggregate, deciding: Aggregate) -> tuple[float, float]:
     return seen.mean + low, seen.mean + high
 
 
-def _planned(precision: float, n: int, seen: Aggregate) -> int:
+def _planned(precision: float, n: int, seen: Sums) -> int:
     """Return the next look: where what is seen after n replications says that the precision is
     reached, or half way if that is far."""
     if seen.finished < _FEW:

@@ -69,8 +69,8 @@ def verify(
 def _draw_rows(
     data: StudyData, tasks: Sequence[Task], sample: int, rng: np.random.Generator
 ) -> list[Stored]:
-    pieces = [(task, piece) for task in tasks for piece in data.ledger[task.key]]
-    ends = np.cumsum([piece.stop - piece.start for _, piece in pieces], dtype=np.int64)
+    ranges = [(task, *ends) for task in tasks for ends in data.ledger[task.key].ranges()]
+    ends = np.cumsum([stop - start for _, start, stop in ranges], dtype=np.int64)
     if not len(ends):
         return []
     total = int(ends[-1])
@@ -81,7 +81,7 @@ def _draw_rows(
     )
     owners = np.searchsorted(ends, chosen, side="right")
     wanted = {
-        (pieces[o][0].key, int(pieces[o][1].stop - (ends[o] - k))): pieces[o][0]
+        (ranges[o][0].key, int(ranges[o][2] - (ends[o] - k))): ranges[o][0]
         for o, k in zip(owners, chosen, strict=True)
     }
     keys = pl.LazyFrame(
