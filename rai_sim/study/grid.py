@@ -15,6 +15,7 @@ from rai_sim.simulation.simulate import checked_experiment
 from rai_sim.simulation.statistics import Sums
 from rai_sim.study import tables
 from rai_sim.study.data import StudyData
+from rai_sim.study.division import Part, read_part
 from rai_sim.study.interrupts import Interrupts
 from rai_sim.study.ledger import Pieces
 from rai_sim.study.results import StudyInterrupted, StudyResults, open_results
@@ -321,8 +322,12 @@ class Study:
         *,
         n_jobs: int | None = 1,
         progress: bool | None = False,
+        part: Part | str | tuple[int, int] | None = None,
     ) -> StudyResults:
         """Run what the folder does not hold yet, and return everything.
+
+        Of several processes that run a study into one folder at a time each claims some of the
+        work as it goes, and all wait until everything is there.
 
         Parameters
         ----------
@@ -334,11 +339,17 @@ class Study:
         progress : bool or None, default False
             Show a bar over the grid, and how far a replication is that takes long, as in
             `rai_sim.simulation.simulate`; None shows it on a terminal or in a notebook only.
+        part : str or (int, int), optional
+            "3/16" or (3, 16) runs the third of sixteen shares alone, into a folder of its own
+            (`rai_sim.merge_studies` unites them) or into one for all; "slurm" takes number and
+            count from SLURM's variables of an array's job. See `rai_sim.study.division`: each share
+            has ranges of replications; where a precision decides how many are run it has whole
+            tasks. No number depends on it.
 
         Returns
         -------
         StudyResults
-            The study's results, from the folder.
+            The study's results, from the folder; those of a part are not complete.
 
         Raises
         ------
@@ -364,7 +375,7 @@ class Study:
         ...     results.result(study.tasks[0]) == rai.simulate(rai.table_problem(), rai.Vanilla(), replications=100, seed=0)
         True
         """
-        n_jobs = check_workers(n_jobs)
+        n_jobs, share = check_workers(n_jobs), read_part(part)
         check_progress(progress)
         if (flaw := why_not_run(self.tasks)) is not None:
             raise ValueError(flaw)
@@ -376,7 +387,7 @@ class Study:
                     data = StudyData(
                         place, self.keep, self._limit, self.precision is not None, interrupts.heed
                     )
-                    run = StudyRun(self, data, n_jobs, progress, interrupts)
+                    run = StudyRun(self, data, n_jobs, progress, interrupts, share)
                 run.run()
             except KeyboardInterrupt:
                 if run is None:
@@ -384,7 +395,7 @@ class Study:
                 interrupts.asked = True
             with interrupts.held():
                 results = StudyResults(data, self)
-                cut_short = interrupts.asked and len(results.unfinished()) > len(run.failures)
+                cut_short = interrupts.asked and not run.is_done()
         if cut_short:
             raise StudyInterrupted(place, results, self)
         if run.failures:

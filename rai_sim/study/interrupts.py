@@ -72,6 +72,9 @@ class Interrupts:
         >>> interrupts.asked
         True
         """
+        if threading.current_thread() is not threading.main_thread():
+            yield  # where none strikes
+            return
         before, self._held = self._held, True
         try:
             yield

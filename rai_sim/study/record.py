@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rai_sim.simulation.compilation import compile_seconds
 from rai_sim.simulation.provenance import environment, now
+from rai_sim.study.division import Part
 from rai_sim.study.store import Store, StoreWarning
 
 if TYPE_CHECKING:
@@ -32,9 +33,18 @@ class Record:
         As it was given.
     workers : int
         What that came to.
+    part : Part or None
+        Which of several parts is run; None for all.
     """
 
-    def __init__(self, store: Store, study: Study, n_jobs: int | None, workers: int) -> None:
+    def __init__(
+        self,
+        store: Store,
+        study: Study,
+        n_jobs: int | None,
+        workers: int,
+        part: Part | None = None,
+    ) -> None:
         """Write down what is to be run."""
         self._store = store
         #: Replications that were run.
@@ -42,9 +52,10 @@ class Record:
         #: Seconds of compilation in worker processes, added up.
         self.compiled_elsewhere = 0.0
         self._compiled, self._began = compile_seconds(), time.monotonic()
-        self._run = f"{now().replace(':', '').replace('-', '')[:15]}Z-{secrets.token_hex(4)}"
+        #: The run's name.
+        self.run = f"{now().replace(':', '').replace('-', '')[:15]}Z-{secrets.token_hex(4)}"
         self._entries: dict[str, Any] = {
-            "run": self._run,
+            "run": self.run,
             "status": "running",
             "started": now(),
             "ended": None,
@@ -54,6 +65,7 @@ class Record:
             "study": study.describe(),
             "n_jobs": n_jobs,
             "workers": workers,
+            "part": None if part is None else str(part),
             **environment(),
         }
         #: What every part says of the run that wrote it.
@@ -75,7 +87,7 @@ class Record:
             "seconds": round(max(time.monotonic() - self._began - here, 0.0), 3),
             "compile_seconds": round(here + self.compiled_elsewhere, 3),
         }
-        self._store.write_json(f"run-{self._run}.json", self._entries)
+        self._store.write_json(f"run-{self.run}.json", self._entries)
 
 
 def read_records(folder: Path) -> list[dict[str, Any]]:

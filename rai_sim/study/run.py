@@ -19,19 +19,19 @@ from typing import TYPE_CHECKING
 from rai_sim.simulation.workers import effective_workers, share_memory, spread
 from rai_sim.study import job as jobs
 from rai_sim.study.data import Rows, StudyData, note
+from rai_sim.study.division import Part
 from rai_sim.study.interrupts import Interrupts
 from rai_sim.study.job import Outcome, Unit, fitting, run_job
 from rai_sim.study.ledger import Ledger
 from rai_sim.study.progress import Progress
 from rai_sim.study.record import Record
 from rai_sim.study.state import PILOT, State, likeness
+from rai_sim.study.work import GUESS, Work
 
 if TYPE_CHECKING:
     from rai_sim.simulation.experiment import Experiment
     from rai_sim.study.grid import Study
 
-#: What a task is taken to need, a replication, until one was run.
-_GUESS = 1e-5
 #: No pilots of each task come first where there are more pieces of work than this.
 _MOST_PILOTS = 2000
 #: A unit has at most so many replications, that a block of them stays small, and as many entries.
@@ -56,6 +56,8 @@ class StudyRun:
         Whether to show a bar.
     interrupts : Interrupts
         Entered: tells whether to stop.
+    part : Part or None
+        Which of several parts to run; None for all.
     """
 
     def __init__(
@@ -65,13 +67,13 @@ class StudyRun:
         n_jobs: int | None,
         progress: bool | None,
         interrupts: Interrupts,
+        part: Part | None = None,
     ) -> None:
         """Write down what is to be run."""
         self.study, self.data, self.n_jobs = study, data, n_jobs
         self.workers = effective_workers(n_jobs)
         self.failures: dict[int, Exception] = {}
         self.interrupts = interrupts
-        self._pending: deque[Unit] = deque()
         self._outcomes: deque[list[Outcome]] = deque()
         self._rows: list[Rows] = []
         self._sums = Ledger(data.ledger.cut)
@@ -81,8 +83,11 @@ class StudyRun:
         self._like: dict[tuple[object, ...], float] = {}
         self._piloted = False
         self._began = self._flushed = time.monotonic()
-        self._record = Record(data.store, study, n_jobs, self.workers)
+        self._record = Record(data.store, study, n_jobs, self.workers, part)
         self.data.add_tasks(study.tasks, self._record.about)
+        keys = [task.key for task in study.tasks]
+        self._shares = [None] * len(keys) if part is None else part.shares(keys, study.replications)
+        self._work = Work(data, keys, self._record.run, self.workers)
         self._state = State(study, {task.key: data.ledger[task.key] for task in study.tasks})
         self._progress = Progress(len(study.tasks), progress, self.workers, self._label_of)
 
@@ -119,6 +124,7 @@ class StudyRun:
             )
         finally:
             with self.interrupts.held():
+                self._work.close()
                 self._progress.close()
                 failures = {
                     self.study.tasks[at].label: str(error) for at, error in self.failures.items()
@@ -131,34 +137,54 @@ class StudyRun:
     def _plan(self) -> bool:
         """Queue what the replications so far show to be missing; return whether there is anything
         to do."""
-        self._pending.clear()
-        for at, task in enumerate(self.study.tasks):
+        units = [
+            self._unit(at, start, stop)
+            for at in range(len(self.study.tasks))
             # what was enough once remains so
-            if at not in self.failures and not self._state.final[at]:
-                pieces = self.data.ledger[task.key]
-                verdict = self.study.verdict(pieces)
-                self._state.wanted[at], self._state.final[at] = verdict.replications, verdict.final
-                if not verdict.final:
-                    self._pending += [
-                        self._unit(at, start, stop)
-                        for start, stop in pieces.gaps(0, verdict.replications)
-                    ]
-        if self._progress.shown and not self._piloted and len(self._pending) <= _MOST_PILOTS:
-            self._put_pilots_first()
+            if at not in self.failures and not self._state.final[at]
+            for start, stop in self._missing(at)
+        ]
+        if self._progress.shown and not self._piloted and len(units) <= _MOST_PILOTS:
+            units = self._pilots_first(units)
         self._piloted = True
-        return bool(self._pending) and not self.interrupts.asked
+        self._work.plan(units)
+        return bool(units) and not self.interrupts.asked
 
-    def _put_pilots_first(self) -> None:
+    def _missing(self, at: int) -> list[tuple[int, int]]:
+        """Return the replications that a task lacks as far as is known, and write down how far it
+        is."""
+        pieces, share = self.data.ledger[self.study.tasks[at].key], self._shares[at]
+        if share is None:
+            verdict = self.study.verdict(pieces)
+            wanted, final = verdict.replications, verdict.final
+            gaps = [] if final else pieces.gaps(0, wanted)
+        else:
+            gaps = [gap for ends in share for gap in pieces.gaps(*ends)]
+            final = not gaps
+            wanted = pieces.replications + sum(stop - start for start, stop in gaps)
+        self._state.set(at, pieces, wanted, final)
+        return gaps
+
+    def is_done(self) -> bool:
+        """Return whether nothing is missing but of tasks that failed."""
+        return not any(
+            self._missing(at)
+            for at in range(len(self.study.tasks))
+            if at not in self.failures and not self._state.final[at]
+        )
+
+    @staticmethod
+    def _pilots_first(units: Sequence[Unit]) -> list[Unit]:
         """Let a few replications of each task come first, so that early on something is known of
         all of them; no number depends on it."""
-        pilots, rest = deque[Unit](), deque[Unit]()
-        for unit in self._pending:
+        pilots, rest = list[Unit](), list[Unit]()
+        for unit in units:
             cut = min(unit.start + PILOT, unit.stop) if unit.start == 0 else unit.start
             if cut > unit.start:
                 pilots.append(unit._replace(stop=cut))
             if cut < unit.stop:
                 rest.append(unit._replace(start=cut))
-        self._pending = pilots + rest
+        return pilots + rest
 
     def _unit(self, at: int, start: int, stop: int) -> Unit:
         return Unit(
@@ -171,20 +197,24 @@ class StudyRun:
 
     def _jobs(self) -> Iterator[list[Unit]]:
         """Yield jobs as long as there is work and nobody has pressed Ctrl-C."""
-        while self._pending and not self.interrupts.asked:
+        while not self.interrupts.asked and self._has_claimed():
             job: list[Unit] = []
             left = jobs.JOB_SECONDS
-            while self._pending and left > 0.0:
-                unit = self._first_of(self._pending.popleft(), left)
+            while left > 0.0 and (claimed := self._work.take()) is not None:
+                unit = self._first_of(claimed, left)
                 if unit is not None:
                     job.append(unit)
                     known = not math.isnan(unit.seconds)
-                    left -= (unit.stop - unit.start) * (unit.seconds if known else _GUESS)
+                    left -= (unit.stop - unit.start) * (unit.seconds if known else GUESS)
                     # it may take long: the others are for other workers
                     if not known and self.workers > 1:
                         break
             if job:
                 yield job
+
+    def _has_claimed(self) -> bool:
+        with self.interrupts.held():  # polars would turn Ctrl-C into errors of other kinds
+            return self._work.has_claimed(self._expected, self.failures)
 
     def _first_of(self, unit: Unit, left: float) -> Unit | None:
         """Return so much of a unit as a job has time for, and put the rest back; None if nothing is
@@ -199,13 +229,13 @@ class StudyRun:
             stop - start,
             _MOST_IN_UNIT,
             max(1, _MOST_ENTRIES // width),
-            fitting(_GUESS if math.isnan(seconds) else seconds, left),
+            fitting(GUESS if math.isnan(seconds) else seconds, left),
         )
         if self.workers > 1:  # the last units are shared out
-            others = 1 if math.isnan(seconds) else len(self._pending) + 1
+            others = 1 if math.isnan(seconds) else len(self._work) + 1
             most = min(most, max(1, math.ceil((stop - start) * others / (2 * self.workers))))
         if start + most < unit.stop:
-            self._pending.appendleft(unit._replace(start=start + most))
+            self._work.put_back(unit._replace(start=start + most))
         return unit._replace(start=start, stop=start + most, seconds=seconds)
 
     def _expected(self, task: int) -> float:
@@ -228,7 +258,7 @@ class StudyRun:
         """Run all that is queued, including what jobs leave over."""
         here = share_memory(self.n_jobs)
         run = self._run_here if here else partial(run_job, os.getpid())
-        while self._pending and not self.interrupts.asked:
+        while self._work and not self.interrupts.asked:
             with closing(spread(run, self._jobs(), self.n_jobs)) as ended:
                 for outcomes in ended:
                     if not here:
@@ -238,6 +268,9 @@ class StudyRun:
                         self._outcomes.append(outcomes)
                     self._take_all()
         self._flush()
+        if self._work.idle and not self.interrupts.asked:
+            with self.interrupts.held():
+                self._work.wait()
 
     def _run_here(self, units: Sequence[Unit]) -> list[Outcome]:
         """Run a job in this process, and leave what came of it where nothing that strikes the main
@@ -257,11 +290,14 @@ class StudyRun:
             if outcome.error is not None:
                 self.failures.setdefault(outcome.task, outcome.error)
             elif outcome.reached < outcome.stop:
-                self._pending.appendleft(self._unit(outcome.task, outcome.reached, outcome.stop))
+                self._work.put_back(self._unit(outcome.task, outcome.reached, outcome.stop))
         self._keep([outcome.rows for outcome in outcomes if outcome.rows is not None])
         run_for = time.monotonic() - self._began
         patience = min(max(_FLUSH_SHARE * run_for, _FLUSH_LEAST), _FLUSH_MOST)
-        if self._bytes > _FLUSH_BYTES or time.monotonic() - self._flushed > patience:
+        if self._work.awaited:  # another process can do nothing until it sees these
+            patience = min(patience, _FLUSH_LEAST)
+        waited = time.monotonic() - self._flushed
+        if self._bytes > _FLUSH_BYTES or waited > patience or self._work.full:
             self._flush()
         if self._progress.due:
             self._show()
@@ -302,6 +338,7 @@ class StudyRun:
             if self._sums:
                 self.data.write_aggregates(self._sums, self._record.about)
             self._rows, self._bytes, self._sums = [], 0, Ledger(self.data.ledger.cut)
+            self._work.written()
         self._flushed = time.monotonic()
 
     def _show(self) -> None:

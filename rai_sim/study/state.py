@@ -52,15 +52,24 @@ class State:
         # for a display.
         self._moments = np.zeros((4, len(there)))
         for at, pieces in enumerate(there.values()):
-            seen = pieces.all_sums()  # those behind a gap too
-            if seen is not None:
-                self._moments[:, at] = (
-                    seen.replications,
-                    seen.finished,
-                    float(seen.pulls_sum),
-                    float(seen.pulls_squares),
-                )
+            self._count(at, pieces)
         self._tasks = study.tasks
+
+    def _count(self, at: int, pieces: Pieces) -> None:
+        seen = pieces.all_sums()  # those behind a gap too
+        if seen is not None:
+            self._moments[:, at] = (
+                seen.replications,
+                seen.finished,
+                float(seen.pulls_sum),
+                float(seen.pulls_squares),
+            )
+
+    def set(self, task: int, pieces: Pieces, wanted: int, final: bool) -> None:
+        """Write down what is there of a task, others' replications included, how many are wanted as
+        far as is known, and whether these are all."""
+        self._count(task, pieces)
+        self.wanted[task], self.final[task] = wanted, final
 
     @cached_property
     def _groups(self) -> list[NDArray[np.int64]]:

@@ -15,6 +15,7 @@ import io
 import json
 import os
 import re
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -142,6 +143,8 @@ class Store:
         #: Parts with more columns than this version knows.
         self.wider: set[str] = set()
         self._lock: int | None = None
+        # a backend's threads may ask for work while the main one writes
+        self._thread = threading.RLock()
         if keep is not None:
             self._create(keep)
         self.keep = self._read_marker()
@@ -160,7 +163,7 @@ class Store:
             self.folder.mkdir(parents=True, exist_ok=True)
             strangers = self._visible()
         except OSError as error:
-            raise self._cannot("be made", error) from error
+            raise self.cannot("be made", error) from error
         if strangers and MARKER not in strangers:
             raise StoreError(
                 f"store {self.folder} is a folder that holds {strangers[0]} but no {MARKER}; "
@@ -187,7 +190,7 @@ class Store:
                 "name the folder that a study was run into"
             ) from None
         except OSError as error:
-            raise self._cannot("be read", error) from error
+            raise self.cannot("be read", error) from error
         except (ValueError, TypeError, KeyError, RecursionError):
             raise StoreError(
                 f"store {self.folder} has a damaged {MARKER}; restore it from a copy, or move it away "
@@ -201,7 +204,8 @@ class Store:
             )
         return str(keep)
 
-    def _cannot(self, what: str, error: OSError) -> StoreError:
+    def cannot(self, what: str, error: OSError) -> StoreError:
+        """Return the error that says what the store cannot, and the remedy."""
         if self._whole and not self.folder.is_dir():
             return StoreError(
                 f"store {self.folder} was removed, renamed or replaced while it was in use, and "
@@ -222,7 +226,7 @@ class Store:
         try:
             names = sorted(set(os.listdir(self.folder)) - self._seen)
         except OSError as error:
-            raise self._cannot("be read", error) from error
+            raise self.cannot("be read", error) from error
         for name in names:
             self.heed()
             # Who holds the lock knows that nobody is writing: a temporary file is what a process
@@ -254,7 +258,7 @@ class Store:
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise self._cannot(f"be read ({name})", error) from error
+            raise self.cannot(f"be read ({name})", error) from error
         kind, digest = match.groups()
         if hashlib.sha256(data).hexdigest()[: len(digest)] != digest:
             return None, "it is torn or was changed: its content does not match its name"
@@ -352,26 +356,24 @@ class Store:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other processes of this machine from writing; the system lets go when this one dies.
-        May be nested."""
-        # a system without: then rows may be written twice, and are read once
-        if importlib.util.find_spec("fcntl") is None:
-            yield
-            return
-        if self._lock is not None:
-            yield
-            return
-        try:
-            handle = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
-        except OSError as error:
-            raise self._cannot("be written to", error) from error
-        try:
-            if self._take(handle):
-                self._lock = handle
-            yield
-        finally:
-            self._lock = None
-            os.close(handle)
+        """Keep other processes of this machine, and other threads, from writing; the system lets go
+        when this one dies. May be nested."""
+        with self._thread:
+            # a system without: then rows may be written twice, and are read once
+            if importlib.util.find_spec("fcntl") is None or self._lock is not None:
+                yield
+                return
+            try:
+                handle = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
+            except OSError as error:
+                raise self.cannot("be written to", error) from error
+            try:
+                if self._take(handle):
+                    self._lock = handle
+                yield
+            finally:
+                self._lock = None
+                os.close(handle)
 
     def _take(self, handle: int) -> bool:
         """Wait for the lock; return False on a network folder without locks."""
@@ -409,4 +411,4 @@ class Store:
         except StoreError:
             raise
         except OSError as error:
-            raise self._cannot(f"be written to ({name})", error) from error
+            raise self.cannot(f"be written to ({name})", error) from error
