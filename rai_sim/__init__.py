@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from rai_sim.study import StudyFailed as StudyFailed
     from rai_sim.study import StudyInterrupted as StudyInterrupted
     from rai_sim.study import StudyResults as StudyResults
+    from rai_sim.study import merge_studies as merge_studies
     from rai_sim.study import open_study as open_study
 
 __all__ = [
@@ -103,6 +104,7 @@ __all__ = [
     "hard_problems",
     "instances",
     "m_of_top",
+    "merge_studies",
     "movielens",
     "one_of_top",
     "open_study",
@@ -126,6 +128,7 @@ _OF_STUDIES = (
     "StudyFailed",
     "StudyInterrupted",
     "StudyResults",
+    "merge_studies",
     "open_study",
 )
 #: Names of certification, likewise: most programs certify nothing.

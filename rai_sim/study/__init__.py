@@ -2,14 +2,16 @@
 
 What is wanted is in `grid`, `task` and `file`; what a folder holds in `store`, `ledger` and `data`
 (which joins the two), and of classes not known here in `stored`; a run is in `run`, `job`,
-`stopping`, `state`, `progress`, `record` and `interrupts`; what came of it in `results`,
-`selection`, `tables` and `verify`. A module belongs here if it needs a store or a grid of
+`stopping`, `state`, `progress`, `record` and `interrupts`; how several processes share it in
+`division`, `claims` and `work`, and how their stores become one in `merge`; what came of it in
+`results`, `selection`, `tables` and `verify`. A module belongs here if it needs a store or a grid of
 experiments, but no figure.
 """
 
 from rai_sim.study.data import StudyData as StudyData
 from rai_sim.study.grid import Study as Study
 from rai_sim.study.grid import StudyFailed as StudyFailed
+from rai_sim.study.merge import merge_studies as merge_studies
 from rai_sim.study.results import StudyInterrupted as StudyInterrupted
 from rai_sim.study.results import StudyResults as StudyResults
 from rai_sim.study.results import open_study as open_study

@@ -175,7 +175,7 @@ def _replace(target: Path, there: os.stat_result | None, data: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    _flush_folder(target.parent)
+    flush_folder(target.parent)
 
 
 def _like(handle: int, there: os.stat_result) -> None:
@@ -187,7 +187,7 @@ def _like(handle: int, there: os.stat_result) -> None:
     os.fchmod(handle, stat.S_IMODE(there.st_mode))
 
 
-def _flush_folder(folder: Path) -> None:
+def flush_folder(folder: Path) -> None:
     """Make a renaming durable, where the system can."""
     try:
         handle = os.open(folder, os.O_RDONLY)

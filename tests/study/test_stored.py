@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -412,6 +413,7 @@ def test_a_part_of_a_later_format_stays_where_it_is(
     frame = pl.DataFrame({"what": [1]})
     store = Store.__new__(Store)
     store.folder, store._lock, store._seen, store._whole = tmp_path, None, set(), set()
+    store._thread = threading.RLock()
     store.write("replications", frame, {"rai_sim": "3.0"})
     monkeypatch.undo()
     names = sorted(path.name for path in tmp_path.glob("*.parquet"))
