@@ -21,6 +21,7 @@ import typer.main
 import rai_sim
 from rai_sim.cli import bounds as _bounds
 from rai_sim.cli import certify as _certify
+from rai_sim.cli import merge as _merge
 from rai_sim.cli import parser
 from rai_sim.cli import plot as _plot
 from rai_sim.cli import report as _report
@@ -68,6 +69,7 @@ _VERBS = (
     _bounds.bounds,
     _certify.certify,
     _study.study,
+    _merge.merge,
     _scaling.scaling,
     _trace.trace,
     _plot.plot,

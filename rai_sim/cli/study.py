@@ -31,9 +31,14 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rai_sim.study import Study, StudyResults
+    from rai_sim.study.division import Part
 
 #: A table stops after so many tasks; files and JSON have them all.
 _MOST_ROWS = 200
+_PART = (
+    "run the Kth of N shares alone, such as 3/16, or slurm in a job of a SLURM array; into one "
+    "folder for all, or one for each (rai-sim merge)"
+)
 _OUTPUT = "write the summary, one row a task, as .csv or .parquet; in CSV a text that a spreadsheet would run gets a leading apostrophe"
 
 
@@ -53,6 +58,7 @@ def study(
         options.real("relative half-width of the mean's 95 % interval, in place of the file's"),
     ] = None,
     jobs: Jobs = 1,
+    part: Annotated[str | None, typer.Option(help=_PART, metavar="K/N", show_default=False)] = None,
     output: Annotated[Path | None, options.path(_OUTPUT)] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="show the tasks, and run and write nothing")
@@ -72,11 +78,18 @@ def study(
     What is there already is not run again.
     """
     from rai_sim.study import Study
+    from rai_sim.study.division import read_part
     from rai_sim.study.file import store_of
 
     check_definition(file)
     if verify and output is not None:
         raise BadInput(f"--output {output} has no meaning with --verify; leave one of them out")
+    share = read_part(part)
+    for name, given in (("verify", verify), ("output", output), ("dry-run", dry_run)):
+        if share is not None and given:
+            raise BadInput(
+                f"--{name} has no meaning with --part {part}; leave --part out, or --{name}"
+            )
     wanted = Study.from_toml(file, replications=replications, precision=precision)
     folder = store_of(file) if store is None else store
     check_output(output, folder, file)
@@ -86,6 +99,7 @@ def study(
         replications=replications,
         precision=precision,
         jobs=None if jobs == 1 else jobs,
+        part=share,
     )
     rerun = f"{rerun} {shlex.quote(str(file))}"
     with warnings_in_a_line(every=True), interrupts_in_a_line(rerun):
@@ -101,7 +115,7 @@ def study(
                 else str(found)
             )
             raise typer.Exit(1 if found.mismatches or not found.checked else 0)
-        results, code, said, failures = run_or_tell(wanted, folder, jobs, progress, rerun)
+        results, code, said, failures = run_or_tell(wanted, folder, jobs, progress, rerun, share)
         unwritten: OSError | None = None
         if output is not None:  # before anything is shown: who reads that may leave early
             try:
@@ -114,7 +128,8 @@ def study(
             )
             show(json_text(document))
         elif code != 130:
-            show(summary_text(results))
+            partial = share is not None and results.unfinished()
+            show(part_text(results, share) if share and partial else summary_text(results))
         if unwritten is not None:
             raise unwritten
     if said:
@@ -132,12 +147,20 @@ class Ran(NamedTuple):
     failures: Mapping[str, str] = {}
 
 
-def run_or_tell(wanted: Study, folder: Path, jobs: int, progress: bool | None, rerun: str) -> Ran:
-    """Run a study into a folder; of one that was interrupted or failed return what there is."""
+def run_or_tell(
+    wanted: Study,
+    folder: Path,
+    jobs: int,
+    progress: bool | None,
+    rerun: str,
+    part: Part | None = None,
+) -> Ran:
+    """Run a study, or a part of it, into a folder; of one that was interrupted or failed return
+    what there is."""
     from rai_sim.study import StudyFailed, StudyInterrupted
 
     try:
-        return Ran(wanted.run(folder, n_jobs=jobs, progress=progress))
+        return Ran(wanted.run(folder, n_jobs=jobs, progress=progress, part=part))
     except StudyInterrupted as error:
         if not error.opened:
             raise
@@ -213,6 +236,16 @@ def summary_text(results: StudyResults) -> str:
         )
     said = [f"WARNING: {sentence}" for sentence in tables.warnings_of(results, frame)]
     return "\n".join([*lines, "", tables.LEGEND, *said, tables.how_far(results)])
+
+
+def part_text(results: StudyResults, part: Part) -> str:
+    """Return what is said when a part is done and others are not."""
+    done, wanted = results.progress()
+    return (
+        f"part {part} is done; {results.folder} holds {done:,} of {wanted:,} replications wanted "
+        "as far as is known. When all parts are done, rai-sim merge unites their folders; in a "
+        "folder for all, the same command without --part shows the summary"
+    )
 
 
 def summary_document(results: StudyResults, **more: Any) -> dict[str, Any]:
