@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from parts_worker import place, wanted
 from study_worker import study
 
-from rai_sim.study import StoreWarning
+from rai_sim.study import StoreWarning, merge_studies, open_study
 
 #: Its warnings are of files that were being written when their writer was killed.
 _PROGRAM = (
@@ -37,6 +38,89 @@ class Kills(NamedTuple):
     advances: int
     unfinished: int
     faults: list[str]
+
+
+class PartsKilled(NamedTuple):
+    """What was found: kills, replications that were run beyond those wanted, and faults."""
+
+    killed: int
+    repeated: int
+    faults: list[str]
+
+
+def kill_parts(
+    place_: Path,
+    count: int,
+    amount: str,
+    kills: int,
+    where: str = "apart",
+    keep: str = "replications",
+    seed: int = 0,
+) -> PartsKilled:
+    """Run a study as parts in as many processes at once, kill them at random moments and start them
+    anew; compare what comes of it with one process that was left alone.
+
+    Parameters
+    ----------
+    place_ : Path
+        A folder for the stores.
+    count : int
+        Parts.
+    amount : str
+        Replications, or a precision below 1.
+    kills : int
+        Of all parts together.
+    where : {"apart", "shared", "claims"}
+        Each part into a folder of its own, which are merged; or all into one; or into one without
+        parts, so that work is claimed.
+    keep : {"replications", "aggregates"}
+        What the study keeps.
+    seed : int
+        Of the moments.
+    """
+    program = [sys.executable, *_PROGRAM[1:3], str(Path(__file__).with_name("parts_worker.py"))]
+    words = [str(place_), where, str(count), keep, amount, str(kills), str(seed)]
+    root = str(Path(__file__).parents[1])
+    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+    told = subprocess.run(
+        [*program, *words],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": path},
+    )
+    found = json.loads(told.stdout)
+    faults = [f"part {number} failed: {told.stderr[-400:]}" for number in found["failed"]]
+    whole = wanted(amount, keep)
+    with warnings.catch_warnings():
+        # of files that were being written when their writer was killed
+        warnings.simplefilter("ignore", StoreWarning)
+        if where == "apart":
+            folders = [place(place_, where, number) for number in range(1, count + 1)]
+            merge_studies(folders, place_ / "together")
+            together = whole.results(place_ / "together")
+        else:
+            together = whole.results(place_ / "shared")
+        alone = whole.run(place_ / "alone")
+        if together.unfinished():
+            faults.append(f"{len(together.unfinished())} tasks are not finished")
+        for name, one, other in (
+            ("the summary", together.summary(), alone.summary()),
+            (
+                "the folder's summary",
+                *(open_study(results.folder).summary() for results in (together, alone)),
+            ),
+            *(
+                [("a row", _rows(together.folder), _rows(alone.folder))]
+                if keep == "replications"
+                else []
+            ),
+        ):
+            if not one.equals(other):
+                faults.append(f"{name} is another one")
+    left = [path.name for path in together.folder.glob(".claim-*")]
+    run = sum(record["replications_added"] for record in together.runs())
+    return PartsKilled(found["killed"], run - together.progress()[1], faults + left)
 
 
 class _Server:

@@ -15,11 +15,20 @@ import rai_sim.study.run as running
 from rai_sim.study import Study
 
 
-def study(replications: int = 400, keep: str = "replications") -> Study:
+def study(
+    replications: int | None = 400, keep: str = "replications", precision: float | None = None
+) -> Study:
     """Return a study of 24 tasks."""
     instances = {f"task {k}": rai.table_problem(task=k) for k in range(1, 5)}
     algorithms = [rai.Vanilla(), rai.Vanilla(merging=False)]
-    return Study.grid(instances, algorithms, [0.2, 0.1, 0.05], replications=replications, keep=keep)
+    return Study.grid(
+        instances,
+        algorithms,
+        [0.2, 0.1, 0.05],
+        replications=replications,
+        precision=precision,
+        keep=keep,
+    )
 
 
 def run(folder: str, replications: int, keep: str, patience: float) -> None:
