@@ -41,7 +41,8 @@ class Kills(NamedTuple):
 
 
 class PartsKilled(NamedTuple):
-    """What was found: kills, replications that were run beyond those wanted, and faults."""
+    """What was found: kills, replications that runs which came to their end have added, beyond
+    those wanted, and faults."""
 
     killed: int
     repeated: int
@@ -104,20 +105,12 @@ def kill_parts(
         alone = whole.run(place_ / "alone")
         if together.unfinished():
             faults.append(f"{len(together.unfinished())} tasks are not finished")
-        for name, one, other in (
-            ("the summary", together.summary(), alone.summary()),
-            (
-                "the folder's summary",
-                *(open_study(results.folder).summary() for results in (together, alone)),
-            ),
-            *(
-                [("a row", _rows(together.folder), _rows(alone.folder))]
-                if keep == "replications"
-                else []
-            ),
-        ):
-            if not one.equals(other):
-                faults.append(f"{name} is another one")
+        frames = [("the summary", together.summary(), alone.summary())]
+        one, other = (open_study(results.folder).summary() for results in (together, alone))
+        frames.append(("the folder's summary", one, other))
+        if keep == "replications":
+            frames.append(("a row", _rows(together.folder), _rows(alone.folder)))
+    faults += [f"{name} is another one" for name, one, other in frames if not one.equals(other)]
     left = [path.name for path in together.folder.glob(".claim-*")]
     run = sum(record["replications_added"] for record in together.runs())
     return PartsKilled(found["killed"], run - together.progress()[1], faults + left)

@@ -18,6 +18,7 @@ from study_worker import study
 import rai_sim as rai
 import rai_sim.study.job as job
 import rai_sim.study.run as running
+import rai_sim.study.work as work
 from rai_sim.study import Study
 
 #: Seconds from one kill to the next are on average so many.
@@ -46,6 +47,7 @@ def _start(number: int, root: Path, where: str, count: int, keep: str, amount: s
     try:
         job.JOB_SECONDS = 0.005
         running._FLUSH_LEAST = running._FLUSH_MOST = 0.01
+        work._LEAST = 0.02
         part = None if where == "claims" else (number, count)
         folder = root / "shared" if where == "claims" else place(root, where, number)
         wanted(amount, keep).run(folder, part=part)

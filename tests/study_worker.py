@@ -12,6 +12,7 @@ import sys
 import rai_sim as rai
 import rai_sim.study.job as job
 import rai_sim.study.run as running
+import rai_sim.study.work as work
 from rai_sim.study import Study
 
 
@@ -35,6 +36,7 @@ def run(folder: str, replications: int, keep: str, patience: float) -> None:
     """Run the study with blocks of 5 ms and parts after `patience` seconds."""
     job.JOB_SECONDS = 0.005
     running._FLUSH_LEAST = running._FLUSH_MOST = patience
+    work._LEAST = 0.02
     plain = running.StudyRun.run
 
     def announced(this: running.StudyRun) -> None:

@@ -102,7 +102,7 @@ def test_killed_at_fifty_moments(tmp_path: Path, workers: list[Worker]) -> None:
     "keep", ["replications", pytest.param("aggregates", marks=pytest.mark.slow)]
 )
 def test_two_processes_into_one_store(tmp_path: Path, keep: str, workers: list[Worker]) -> None:
-    """Both run everything; what is read has each replication once, and is what one process alone
+    """They divide the work, so that nothing is run twice; what is read is what one process alone
     would have written."""
     study(keep=keep).run(tmp_path / "alone")
     for worker in workers:
@@ -112,7 +112,10 @@ def test_two_processes_into_one_store(tmp_path: Path, keep: str, workers: list[W
     shared = study(keep=keep).results(tmp_path / "shared")
     assert shared.summary().equals(study(keep=keep).results(tmp_path / "alone").summary())
     assert shared.progress() == (9600, 9600)
-    assert len({run["run"] for run in shared.runs()}) == 2
+    added = [run["replications_added"] for run in shared.runs()]
+    assert sum(added) == 9600
+    assert len(added) == 2
+    assert not list((tmp_path / "shared").glob(".claim-*"))
     if keep == "replications":
         assert values(tmp_path / "shared") == values(tmp_path / "alone")
         assert shared.rows().select("task", "replication").collect().is_duplicated().sum() == 0
