@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from rai_sim.cli import options
+from rai_sim.cli.backends import Address, Backend, Scheduler, Where, Workers
 from rai_sim.cli.options import (
     FOLDER,
     PROGRESS,
-    Jobs,
     Json,
     again,
     check_file,
@@ -57,7 +57,10 @@ def study(
         float | None,
         options.real("relative half-width of the mean's 95 % interval, in place of the file's"),
     ] = None,
-    jobs: Jobs = 1,
+    jobs: Workers = None,
+    backend: Backend = "threads",
+    scheduler: Scheduler = None,
+    address: Address = None,
     part: Annotated[str | None, typer.Option(help=_PART, metavar="K/N", show_default=False)] = None,
     output: Annotated[Path | None, options.path(_OUTPUT)] = None,
     dry_run: Annotated[
@@ -81,6 +84,8 @@ def study(
     from rai_sim.study.division import read_part
     from rai_sim.study.file import store_of
 
+    where = Where(backend, scheduler, address)
+    n_jobs = where.check(jobs)
     check_definition(file)
     if verify and output is not None:
         raise BadInput(f"--output {output} has no meaning with --verify; leave one of them out")
@@ -100,6 +105,9 @@ def study(
         precision=precision,
         jobs=None if jobs == 1 else jobs,
         part=share,
+        backend=None if backend == "threads" else backend,
+        scheduler=scheduler,
+        address=address,
     )
     rerun = f"{rerun} {shlex.quote(str(file))}"
     with warnings_in_a_line(every=True), interrupts_in_a_line(rerun):
@@ -108,14 +116,18 @@ def study(
             show(plan_text(wanted, there, folder))
             return
         if verify:
-            found = wanted.results(folder).verify(sample, n_jobs=jobs)
+            with where.configured():
+                found = wanted.results(folder).verify(sample, n_jobs=n_jobs)
             show(
                 json_text({"checked": found.checked, "mismatches": found.mismatches})
                 if json
                 else str(found)
             )
             raise typer.Exit(1 if found.mismatches or not found.checked else 0)
-        results, code, said, failures = run_or_tell(wanted, folder, jobs, progress, rerun, share)
+        with where.configured():
+            results, code, said, failures = run_or_tell(
+                wanted, folder, n_jobs, progress, rerun, share
+            )
         unwritten: OSError | None = None
         if output is not None:  # before anything is shown: who reads that may leave early
             try:

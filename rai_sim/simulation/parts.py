@@ -17,7 +17,7 @@ from rai_sim.simulation.workers import run_into
 
 #: A part takes about this long, so that Ctrl-C is answered promptly and progress moves; it is far
 #: longer than a part's overhead.
-_PART_SECONDS = 0.2
+PART_SECONDS = 0.2
 
 
 class Part(NamedTuple):
@@ -48,7 +48,7 @@ def run_part(experiment: Experiment, first: int, block: Block, start: int, stop:
 
 
 def next_size(size: int, seconds: float) -> int:
-    """Return how many replications take about _PART_SECONDS, where `size` of them took so many
+    """Return how many replications take about PART_SECONDS, where `size` of them took so many
     seconds.
 
     If they are long ones, at most 16 times as many: times may vary a lot.
@@ -58,5 +58,5 @@ def next_size(size: int, seconds: float) -> int:
     >>> next_size(10, 1.0), next_size(1, 1e-5), next_size(1, 0.01)
     (2, 1024, 16)
     """
-    growth = _PART_SECONDS / max(seconds, 1e-9)
+    growth = PART_SECONDS / max(seconds, 1e-9)
     return max(1, int(size * min(growth, 1024.0 if seconds < 1e-3 * size else 16.0)))

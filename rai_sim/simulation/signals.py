@@ -104,3 +104,23 @@ def running(flag: NDArray[np.int64]) -> Iterator[None]:
             yield
     finally:
         del _flags[key]
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """In a worker's main thread, let Ctrl-C only end the kernel that runs, whose finished
+    replications are sent back; elsewhere do nothing.
+
+    Examples
+    --------
+    >>> with stopped_by_signals():
+    ...     signal.raise_signal(signal.SIGINT)
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda number, frame: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import time
 from collections.abc import Generator, Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -15,13 +16,15 @@ from typing import Any
 import numpy as np
 
 from rai_sim.algorithms.base import Algorithm
-from rai_sim.engine.blocks import Block
+from rai_sim.engine.blocks import Block, copy_of, part_of
 from rai_sim.problem import Problem, check_delta
 from rai_sim.simulation.compilation import compile_seconds
-from rai_sim.simulation.parts import Part, next_size, run_part
+from rai_sim.simulation.pace import Pace
+from rai_sim.simulation.parts import PART_SECONDS, Part, next_size, run_part
 from rai_sim.simulation.progress import Bar
 from rai_sim.simulation.result import Experiment, Result
-from rai_sim.simulation.workers import block_for, effective_workers, run_into, share_memory, spread
+from rai_sim.simulation.signals import stopped_by_signals
+from rai_sim.simulation.workers import block_for, effective_workers, share_memory, spread
 from rai_sim.support.checks import check_count, check_progress, check_seed, check_workers
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import real, short
@@ -257,20 +260,26 @@ class _Run:
 
     def _spread(self, start: int, size: int) -> Iterator[int]:
         """Run what is left on workers: threads write into the block, others send theirs back."""
-        if self.block_size is None:  # enough blocks for every worker to be busy to the end
-            size = max(
-                1, min(size, math.ceil((self.count - start) / (8 * effective_workers(self.n_jobs))))
-            )
-        parts = ((at, min(at + size, self.count)) for at in range(start, self.count, size))
+        pace = Pace(PART_SECONDS)
+        parts = self._parts(start, size, pace)
         if share_memory(self.n_jobs):
             for part in spread(self._run_part, parts, self.n_jobs):
                 yield part.finished
             return
-        with closing(
-            spread(partial(_run_elsewhere, self.experiment, self.first), parts, self.n_jobs)
-        ) as blocks:
-            for at, block in blocks:
-                yield self._collect(at, block)
+        run = partial(_run_elsewhere, os.getpid(), self.experiment, self.first)
+        with closing(spread(run, parts, self.n_jobs, late=self._collect, pace=pace)) as blocks:
+            for found in blocks:
+                yield self._collect(found)
+
+    def _parts(self, start: int, size: int, pace: Pace) -> Iterator[tuple[int, int]]:
+        """Yield what is left in parts, of as many replications as fit the pace, but enough parts
+        for every worker to be busy to the end."""
+        most = math.ceil((self.count - start) / (8 * effective_workers(self.n_jobs)))
+        while start < self.count:
+            fitting = int(size * pace.seconds / PART_SECONDS)
+            stop = min(start + (self.block_size or max(1, min(fitting, most))), self.count)
+            yield start, stop
+            start = stop
 
     def _run_part(self, rows: tuple[int, int]) -> Part:
         start, stop = rows
@@ -284,13 +293,15 @@ class _Run:
         ends = [(0, 0), *_joined(self.done), (self.count, self.count)]
         return [(a, b) for (_, a), (b, _) in itertools.pairwise(ends) if a < b]
 
-    def _collect(self, start: int, block: Block) -> int:
-        """Copy a block from a worker that shares no memory with this process."""
+    def _collect(self, found: tuple[int, Block]) -> int:
+        """Copy what a worker has finished that shares no memory with this process."""
+        start, block = found
         rows = slice(start, start + len(block.pulls))
-        self.out.pulls[rows], self.out.rounds[rows] = block.pulls, block.rounds
-        self.out.correct[rows], self.out.finished[rows] = block.correct, block.finished
-        self.out.representatives[rows] = block.representatives
-        self.done.append((rows.start, rows.stop))
+        if rows.stop > start:
+            self.out.pulls[rows], self.out.rounds[rows] = block.pulls, block.rounds
+            self.out.correct[rows], self.out.finished[rows] = block.correct, block.finished
+            self.out.representatives[rows] = block.representatives
+            self.done.append((rows.start, rows.stop))
         return len(block.pulls)
 
     def result(self) -> Result | None:
@@ -318,12 +329,18 @@ class _Run:
         )
 
 
-def _run_elsewhere(experiment: Experiment, first: int, rows: tuple[int, int]) -> tuple[int, Block]:
-    """Run a part in a block of its own."""
+def _run_elsewhere(
+    home: int, experiment: Experiment, first: int, rows: tuple[int, int]
+) -> tuple[int, Block]:
+    """Run a part in a block of its own; return where it begins, and what was finished before a
+    signal. `home` is the process that it was sent from."""
     start, stop = rows
     block = block_for(experiment, stop - start)
-    run_into(experiment, first + start, block)
-    return start, block
+    with stopped_by_signals() if os.getpid() != home else nullcontext():
+        part = run_part(experiment, first + start, block, 0, stop - start)
+    return start, block if part.finished == stop - start else copy_of(
+        part_of(block, 0, part.finished)
+    )
 
 
 def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -17,7 +17,10 @@ from rai_sim.engine.blocks import Block, Setting, new_block
 from rai_sim.engine.faults import MOST_PULLS, NONE, raise_fault
 from rai_sim.engine.streams import stream_key
 from rai_sim.simulation.compilation import about_to_run
+from rai_sim.simulation.elsewhere import Elsewhere, in_waves
 from rai_sim.simulation.experiment import Experiment
+from rai_sim.simulation.pace import Pace
+from rai_sim.simulation.pools import count_workers, open_pool
 from rai_sim.simulation.signals import running, watched
 from rai_sim.simulation.underway import underway
 
@@ -74,48 +77,76 @@ def kernel_law(arms: Arms) -> Any:
 
 
 def effective_workers(n_jobs: int | None) -> int:
-    """Return the number of workers that `n_jobs` means as joblib is configured."""
-    if n_jobs == 1:
-        return 1
-    # here: importing it costs a tenth of a second that a single-threaded run need not pay
-    import joblib
+    """Return the number of workers that `n_jobs` means as joblib is configured.
 
-    workers: int = joblib.effective_n_jobs(n_jobs)
-    return workers
+    Raises
+    ------
+    TimeoutError
+        If a Dask cluster is configured and has no worker.
+    """
+    return 1 if n_jobs == 1 else count_workers(_backend(), n_jobs)
 
 
 def share_memory(n_jobs: int | None) -> bool:
     """Return whether the workers that `n_jobs` means, as joblib is configured, are threads of this
     process."""
-    if n_jobs == 1:
-        return True
+    return n_jobs == 1 or bool(getattr(_backend(), "supports_sharedmem", False))
+
+
+def _backend() -> Any:
+    """Return the joblib backend that is configured, threads if none is."""
+    # here: importing it costs a tenth of a second that a single-threaded run need not pay
     import joblib
 
     backend, _ = joblib.parallel.get_active_backend(prefer="threads")
-    return bool(getattr(backend, "supports_sharedmem", False))
+    return backend
 
 
 def spread(
-    run: Callable[[Job], Outcome], jobs: Iterable[Job], n_jobs: int | None
+    run: Callable[[Job], Outcome],
+    jobs: Iterable[Job],
+    n_jobs: int | None,
+    late: Callable[[Outcome], object] | None = None,
+    pace: Pace | None = None,
 ) -> Generator[Outcome]:
     """Run jobs on workers, as joblib is configured (threads unless it is), and yield their outcomes
     as they come.
 
     Jobs are taken from the iterable when a worker is nearly free, so that it may decide late what
-    comes next. When the generator is closed, jobs that have begun on threads are finished and the
-    others dropped. If one raises, what is done is yielded before.
+    comes next. When the generator is closed, jobs that have begun are finished and the others
+    dropped. If one raises, what is done is yielded before. A job that is lost with its worker is
+    run again.
+
+    Parameters
+    ----------
+    run, jobs : callable, iterable
+        What is done, and with what; both are sent to workers in other processes.
+    n_jobs : int or None
+        As in `rai_sim.simulation.simulate`.
+    late : callable, optional
+        Called with outcomes that come from other processes when the generator is being closed, or
+        was interrupted.
+    pace : Pace, optional
+        Told how busy workers in other processes are.
+
+    Raises
+    ------
+    WorkersLost
+        If workers are lost, and others as often as they are asked to do the same, or a scheduler.
     """
     if n_jobs == 1:
         yield from map(run, jobs)
-    elif share_memory(n_jobs):
-        yield from _on_threads(run, iter(jobs), effective_workers(n_jobs))
-    else:
-        import joblib
-
-        parallel = joblib.Parallel(
-            n_jobs=n_jobs, prefer="threads", batch_size=1, return_as="generator_unordered"
-        )
-        yield from parallel(joblib.delayed(run)(job) for job in jobs)
+        return
+    workers = effective_workers(n_jobs)
+    if share_memory(n_jobs):
+        yield from _on_threads(run, iter(jobs), workers)
+        return
+    pool = open_pool(_backend(), workers)
+    yield from (
+        in_waves(run, iter(jobs), n_jobs, workers)
+        if pool is None
+        else Elsewhere(pool, run, iter(jobs), late, pace).outcomes()
+    )
 
 
 def _on_threads(

@@ -18,7 +18,7 @@ from rai_sim.simulation.workers import block_for
 from rai_sim.study.data import Rows
 from rai_sim.study.interrupts import Interrupts
 
-#: What a job should take; Ctrl-C waits for the jobs that have begun.
+#: What a job should take, if it is not sent far; Ctrl-C waits for the jobs that have begun.
 JOB_SECONDS = 0.2
 
 
@@ -58,12 +58,19 @@ class Outcome(NamedTuple):
         return self.start if self.rows is None else self.rows.stop
 
 
-def run_job(home: int, units: Sequence[Unit]) -> list[Outcome]:
-    """Run units until all are done or the time is up; the last ones may be cut short or left out.
-    `home` is the study's process."""
+def run_sent(home: int, job: tuple[Sequence[Unit], float]) -> list[Outcome]:
+    """Run units that were sent to another process, with the seconds that they are to take."""
+    units, seconds = job
+    return run_job(home, units, seconds)
+
+
+def run_job(home: int, units: Sequence[Unit], seconds: float | None = None) -> list[Outcome]:
+    """Run units until all are done or the time is up, `JOB_SECONDS` unless it is said; the last
+    ones may be cut short or left out. `home` is the study's process."""
     # A terminal sends Ctrl-C to worker processes as well, which are to finish what they have begun.
     with Interrupts() if os.getpid() != home else nullcontext():
-        deadline, outcomes = time.perf_counter() + JOB_SECONDS, list[Outcome]()
+        deadline = time.perf_counter() + (JOB_SECONDS if seconds is None else seconds)
+        outcomes = list[Outcome]()
         for unit in units:
             begin = not outcomes or (time.perf_counter() < deadline and not outcomes[-1].stopped)
             outcomes.append(

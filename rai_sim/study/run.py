@@ -11,17 +11,19 @@ import math
 import os
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from rai_sim.simulation.pace import Pace
+from rai_sim.simulation.pools import WorkersLost
 from rai_sim.simulation.workers import effective_workers, share_memory, spread
 from rai_sim.study import job as jobs
 from rai_sim.study.data import Rows, StudyData, note
 from rai_sim.study.division import Part
 from rai_sim.study.interrupts import Interrupts
-from rai_sim.study.job import Outcome, Unit, fitting, run_job
+from rai_sim.study.job import Outcome, Unit, fitting, run_job, run_sent
 from rai_sim.study.ledger import Ledger
 from rai_sim.study.progress import Progress
 from rai_sim.study.record import Record
@@ -72,6 +74,7 @@ class StudyRun:
         """Write down what is to be run."""
         self.study, self.data, self.n_jobs = study, data, n_jobs
         self.workers = effective_workers(n_jobs)
+        self._pace = Pace(jobs.JOB_SECONDS)
         self.failures: dict[int, Exception] = {}
         self.interrupts = interrupts
         self._outcomes: deque[list[Outcome]] = deque()
@@ -109,6 +112,10 @@ class StudyRun:
                     self._wave()
             except KeyboardInterrupt:  # a second one, or one that reached a worker
                 self.interrupts.asked = True
+            except WorkersLost as error:
+                raise WorkersLost(
+                    f"{error}. What was finished is stored: the study goes on from there"
+                ) from error
             finally:  # whatever happened, what was finished is written
                 with self.interrupts.held():
                     self._take_all()
@@ -199,7 +206,7 @@ class StudyRun:
         """Yield jobs as long as there is work and nobody has pressed Ctrl-C."""
         while not self.interrupts.asked and self._has_claimed():
             job: list[Unit] = []
-            left = jobs.JOB_SECONDS
+            left = self._pace.seconds
             while left > 0.0 and (claimed := self._work.take()) is not None:
                 unit = self._first_of(claimed, left)
                 if unit is not None:
@@ -256,21 +263,32 @@ class StudyRun:
 
     def _wave(self) -> None:
         """Run all that is queued, including what jobs leave over."""
-        here = share_memory(self.n_jobs)
-        run = self._run_here if here else partial(run_job, os.getpid())
         while self._work and not self.interrupts.asked:
-            with closing(spread(run, self._jobs(), self.n_jobs)) as ended:
+            with closing(self._spread()) as ended:
                 for outcomes in ended:
-                    if not here:
-                        self._record.compiled_elsewhere += sum(
-                            outcome.compiling for outcome in outcomes
-                        )
-                        self._outcomes.append(outcomes)
+                    if outcomes is not None:
+                        self._take_in(outcomes)
                     self._take_all()
         self._flush()
         if self._work.idle and not self.interrupts.asked:
             with self.interrupts.held():
                 self._work.wait()
+
+    def _spread(self) -> Generator[list[Outcome] | None]:
+        """Run what is queued on workers; yield what came of jobs in other processes."""
+        if share_memory(self.n_jobs):
+            with closing(spread(self._run_here, self._jobs(), self.n_jobs)) as ended:
+                for _ in ended:
+                    yield None
+            return
+        sent = ((job, self._pace.seconds) for job in self._jobs())
+        run = partial(run_sent, os.getpid())
+        yield from spread(run, sent, self.n_jobs, late=self._take_in, pace=self._pace)
+
+    def _take_in(self, outcomes: list[Outcome]) -> None:
+        """Note what came of a job in another process."""
+        self._record.compiled_elsewhere += sum(outcome.compiling for outcome in outcomes)
+        self._outcomes.append(outcomes)
 
     def _run_here(self, units: Sequence[Unit]) -> list[Outcome]:
         """Run a job in this process, and leave what came of it where nothing that strikes the main

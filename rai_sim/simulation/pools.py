@@ -1,0 +1,289 @@
+"""Workers in other processes, here or on other machines: an engine's futures behind one interface.
+
+joblib's configuration says which engine: its own processes (loky), multiprocessing, a Dask cluster,
+a Ray cluster. What joblib's adapters can do differs (two of them give no results before all are
+there, others wait for ever for those of a worker that was lost), so jobs go to the engines
+themselves, whose futures are all `concurrent.futures`. Other backends get their jobs in waves, by
+joblib.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
+from typing import Any
+
+from rai_sim.simulation.parcels import Answer, Parcel, work
+
+#: Processes that have had no work for so many seconds end.
+_IDLE_SECONDS = 300
+
+
+class WorkersLost(ConnectionError):
+    """Workers, or the scheduler that they belong to, are gone, and jobs cannot be run elsewhere;
+    the message names them and the remedy."""
+
+
+class Pool(ABC):
+    """An engine's workers.
+
+    Parameters
+    ----------
+    workers : int
+        How many jobs they run at once.
+    """
+
+    def __init__(self, workers: int) -> None:
+        """Keep their number."""
+        self.workers = workers
+
+    @abstractmethod
+    def submit(self, parcel: Parcel) -> Future[Answer]:
+        """Have a job run; what it raises is in its answer, so an exception of the future is the
+        engine's."""
+
+    def renew(self, trouble: BaseException) -> None:
+        """Make the pool fit for jobs after a future had an exception.
+
+        Raises
+        ------
+        WorkersLost
+            If it cannot be.
+        """
+        return
+
+    def finish(self, begun: Iterable[Future[Answer]]) -> None:
+        """Wait for the jobs that have begun, and run no more; if that is interrupted, drop them."""
+        begun = list(begun)
+        try:
+            wait([future for future in begun if not self._withdrawn(future)])
+        except BaseException:
+            self._drop(begun)
+            raise
+        self.close()
+
+    def _withdrawn(self, future: Future[Answer]) -> bool:
+        """Take a job back, and return whether that was in time."""
+        return future.cancel()
+
+    def _drop(self, begun: Iterable[Future[Answer]]) -> None:
+        """Leave jobs to themselves."""
+        for future in begun:
+            future.cancel()
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the engine."""
+        return
+
+
+def settle() -> None:
+    """Prepare a process that is a worker: Ctrl-C, which a terminal sends to all processes, is the
+    business of whoever waits for it; what a forked one was told to do about signals is not."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+class LocalPool(Pool):
+    """Processes of this machine; if one is killed its pool is made anew."""
+
+    def __init__(self, workers: int) -> None:
+        """Start."""
+        super().__init__(workers)
+        self._executor = self._start()
+
+    @abstractmethod
+    def _start(self) -> Executor:
+        """Return processes that are `settle`d."""
+
+    def submit(self, parcel: Parcel) -> Future[Answer]:
+        """Have a job run."""
+        try:
+            return self._executor.submit(work, parcel)
+        except BrokenExecutor:  # since the last one
+            self._executor = self._start()
+            return self._executor.submit(work, parcel)
+
+    def renew(self, trouble: BaseException) -> None:
+        """Start again; the others of a pool end with the one that was killed."""
+        if isinstance(trouble, BrokenExecutor):
+            self._executor = self._start()
+
+
+class LokyPool(LocalPool):
+    """loky's processes, which stay for the next call."""
+
+    def __init__(self, workers: int, threads: int | None = None) -> None:
+        """Start; `threads` of other libraries' pools a process, theirs if None."""
+        self._threads = threads
+        super().__init__(workers)
+
+    def _start(self) -> Executor:
+        from joblib.externals.loky import get_reusable_executor
+        from joblib.parallel import ParallelBackendBase
+
+        names = ParallelBackendBase.MAX_NUM_THREADS_VARS if self._threads is not None else ()
+        executor: Executor = get_reusable_executor(
+            max_workers=self.workers,
+            timeout=_IDLE_SECONDS,
+            initializer=settle,
+            env={name: str(self._threads) for name in names},
+        )
+        return executor
+
+    def _drop(self, begun: Iterable[Future[Answer]]) -> None:
+        self._executor.shutdown(wait=False, kill_workers=True)  # type: ignore[call-arg]  # loky's
+
+
+class ProcessPool(LocalPool):
+    """Processes as multiprocessing starts them, for one call."""
+
+    def _start(self) -> Executor:
+        how = os.environ.get("JOBLIB_START_METHOD") or None
+        context = multiprocessing.get_context(how)
+        return ProcessPoolExecutor(self.workers, mp_context=context, initializer=settle)
+
+    def close(self) -> None:
+        """End the processes when they have nothing to do."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+class DaskPool(Pool):
+    """A Dask cluster: its scheduler runs again what a lost worker had."""
+
+    def __init__(self, workers: int, client: Any, options: dict[str, Any]) -> None:
+        """Take joblib's client, and options of `Client.submit`."""
+        super().__init__(workers)
+        self._client, self._options = client, options
+        self._executor = client.get_executor(pure=False)
+        #: Where the scheduler is, as long as it is known.
+        self._address = str(client.scheduler.address)
+
+    def submit(self, parcel: Parcel) -> Future[Answer]:
+        """Have a job run."""
+        if self._client.status != "running":
+            raise self._lost()
+        future: Future[Answer] = self._executor.submit(work, parcel, **self._options)
+        return future
+
+    def renew(self, trouble: BaseException) -> None:
+        """Look whether the scheduler is there: it gives up jobs whose workers were lost again and
+        again, and loses all when it ends."""
+        if self._client.status != "running":
+            raise self._lost() from trouble
+
+    def _lost(self) -> WorkersLost:
+        return WorkersLost(
+            f"the connection to Dask's scheduler at {self._address} is lost; see whether `dask "
+            "scheduler` still runs there, start it and its workers again and run this once more"
+        )
+
+    def _withdrawn(self, future: Future[Answer]) -> bool:
+        return False  # Dask would drop what has begun as well
+
+    def _drop(self, begun: Iterable[Future[Answer]]) -> None:
+        if self._client.status == "running":
+            super()._drop(begun)
+
+
+class RayPool(Pool):
+    """A Ray cluster: it runs again what a lost worker had, several times."""
+
+    def __init__(self, workers: int, options: dict[str, Any]) -> None:
+        """Take options of Ray's remote functions."""
+        super().__init__(workers)
+        import ray
+
+        self._work = ray.remote(num_cpus=1)(work)
+        if options:
+            self._work = self._work.options(**options)
+
+    def submit(self, parcel: Parcel) -> Future[Answer]:
+        """Have a job run."""
+        future: Future[Answer] = self._work.remote(parcel).future()
+        return future
+
+    def _withdrawn(self, future: Future[Answer]) -> bool:
+        return False  # Ray's futures do not reach their tasks
+
+
+def engine(backend: object) -> str:
+    """Return the engine of joblib's backend: "loky", "multiprocessing", "dask", "ray" or "other".
+
+    Examples
+    --------
+    >>> from joblib.parallel import LokyBackend
+    >>> engine(LokyBackend())
+    'loky'
+    """
+    for kind in type(backend).__mro__:
+        found = _ENGINES.get((kind.__module__, kind.__name__))
+        if found is not None:
+            return found
+    return "other"
+
+
+#: joblib's adapters, and Ray's, by module and name: most of them are extras.
+_ENGINES = {
+    ("joblib._parallel_backends", "LokyBackend"): "loky",
+    ("joblib._dask", "DaskDistributedBackend"): "dask",
+    ("ray.util.joblib.ray_backend", "RayBackend"): "ray",
+    ("joblib._parallel_backends", "MultiprocessingBackend"): "multiprocessing",
+}
+
+
+def open_pool(backend: Any, workers: int) -> Pool | None:
+    """Return the workers of joblib's backend, or None if it is one that only joblib can use."""
+    match engine(backend):
+        case "loky":
+            return LokyPool(workers, backend.inner_max_num_threads)
+        case "multiprocessing":
+            return ProcessPool(workers)
+        case "dask":
+            return DaskPool(workers, backend.client, backend.submit_kwargs)
+        case "ray":
+            return RayPool(workers, backend.ray_remote_args or {})
+        case _:
+            return None
+
+
+def count_workers(backend: Any, n_jobs: int | None) -> int:
+    """Return how many jobs a backend runs at once, where `n_jobs` is asked for.
+
+    Raises
+    ------
+    TimeoutError
+        If a Dask cluster has no worker.
+    """
+    import joblib
+
+    if engine(backend) == "ray":
+        import ray
+
+        _, configured = joblib.parallel.get_active_backend(prefer="threads")
+        asked = configured if n_jobs is None else n_jobs
+        if asked not in (None, -1):
+            return int(asked)
+
+        if not ray.is_initialized():
+            ray.init()  # as its adapter does
+        return max(1, int(ray.cluster_resources().get("CPU", 1)))
+    workers: int = joblib.effective_n_jobs(n_jobs)
+    return workers
+
+
+def trouble_of(future: Future[Answer]) -> BaseException | None:
+    """Return an engine's trouble with a job that is over, or None if there is an answer."""
+    return CancelledError() if future.cancelled() else future.exception()
