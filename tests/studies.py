@@ -41,6 +41,12 @@ def unsorted(*gaps: float, deltas: tuple[float, ...] = (0.01, 0.1), replications
     )
 
 
+def for_clusters() -> Study:
+    """Return a study of two tasks of Vanilla, whose kernel other tests have compiled."""
+    instances = {f"task {k}": rai.table_problem(task=k) for k in (1, 2)}
+    return Study.grid(instances, [rai.Vanilla()], [0.01], replications=3000)
+
+
 def simulated(task: Task, replications: int) -> rai.Result:
     """Return what simulate gives for a task."""
     run = task.experiment

@@ -100,9 +100,11 @@ class Where(NamedTuple):
         import joblib
 
         if self.backend == "dask":
-            with _dask(str(self.scheduler)) as client:
-                with joblib.parallel_config("dask", client=client):
-                    yield
+            with (
+                _dask(str(self.scheduler)) as client,
+                joblib.parallel_config("dask", client=client),
+            ):
+                yield
         elif self.backend == "ray":
             with _ray(self.address), joblib.parallel_config("ray"):
                 yield

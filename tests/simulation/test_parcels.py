@@ -59,13 +59,13 @@ def test_an_error_comes_back_as_it_is() -> None:
 
 def test_what_cannot_come_back_is_told() -> None:
     """Neither outcomes nor errors that nothing can hold end a worker."""
-    with pytest.raises(RuntimeError, match="lock.* cannot be sent"):
+    with pytest.raises(RuntimeError, match=r"lock.* cannot be sent"):
         outcome_of(work(pack(lambda _: threading.Lock(), 0)))
 
     def fail(job: object) -> None:
         raise ValueError(threading.Lock())
 
-    with pytest.raises(RuntimeError, match="ValueError.*lock.* cannot be sent"):
+    with pytest.raises(RuntimeError, match=r"ValueError.*lock.* cannot be sent"):
         outcome_of(work(pack(fail, 0)))
 
 

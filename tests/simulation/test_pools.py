@@ -1,0 +1,230 @@
+"""Workers in processes of this machine: real ones, that are killed or sent Ctrl-C. Clusters are in
+tests/study/test_run_clusters.py."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Future
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import joblib
+import pytest
+from clusters import environment
+
+import rai_sim as rai
+from rai_sim.algorithms.base import ALGORITHMS, Algorithm
+from rai_sim.engine.blocks import Block, Setting
+from rai_sim.simulation.parcels import Answer, outcome_of, pack
+from rai_sim.simulation.pools import (
+    DaskPool,
+    LokyPool,
+    ProcessPool,
+    WorkersLost,
+    count_workers,
+    engine,
+    open_pool,
+    trouble_of,
+)
+
+PROBLEM = rai.table_problem(task=1)
+#: Backends whose workers are processes of this machine.
+LOCAL = ("loky", "multiprocessing")
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hand every block to the workers."""
+    monkeypatch.setattr(import_module("rai_sim.simulation.simulate"), "_WORTH_WORKERS", -1.0)
+
+
+@pytest.fixture
+def registries() -> Iterator[None]:
+    """Forget afterwards the algorithms that a test has defined."""
+    before = dict(ALGORITHMS)
+    yield
+    ALGORITHMS.clear()
+    ALGORITHMS.update(before)
+
+
+def active(name: str) -> Any:
+    """Return joblib's backend of a name."""
+    with joblib.parallel_config(name):
+        return joblib.parallel.get_active_backend()[0]
+
+
+def test_engines_are_told_apart() -> None:
+    """Ray's adapter derives from multiprocessing's; of others only joblib knows."""
+    assert [engine(active(name)) for name in LOCAL] == list(LOCAL)
+    ray = type("RayBackend", (type(active("multiprocessing")),), {})
+    ray.__module__ = "ray.util.joblib.ray_backend"
+    assert engine(ray()) == "ray"
+    dask = type("DaskDistributedBackend", (), {"__module__": "joblib._dask"})
+    assert engine(dask()) == "dask"
+    assert engine(active("threading")) == engine(None) == "other"
+    assert open_pool(active("threading"), 2) is None
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_how_many_workers_processes_are(name: str) -> None:
+    """What is asked for, or what joblib is configured for."""
+    with joblib.parallel_config(name, n_jobs=3):
+        backend = joblib.parallel.get_active_backend()[0]
+        assert [count_workers(backend, n) for n in (1, 2, None)] == [1, 2, 3]
+        assert count_workers(backend, -1) == joblib.cpu_count()
+
+
+def test_trouble_is_what_the_engine_has() -> None:
+    """A future without an answer."""
+    cancelled, failed, fine = Future[Answer](), Future[Answer](), Future[Answer]()
+    cancelled.cancel()
+    failed.set_exception(BrokenExecutor("gone"))
+    fine.set_result(Answer("worker", 0.0, b""))
+    assert isinstance(trouble_of(cancelled), CancelledError)
+    assert isinstance(trouble_of(failed), BrokenExecutor)
+    assert trouble_of(fine) is None
+
+
+@pytest.mark.usefixtures("hasty", "registries")
+@pytest.mark.parametrize("name", LOCAL)
+def test_a_killed_process_costs_nothing(name: str, tmp_path: Path) -> None:
+    """Its blocks are run by others: the same arrays. Of studies see tests of clusters."""
+    lot = tmp_path / "lot"
+
+    @dataclass(frozen=True)
+    class Deadly(Algorithm):
+        """Ends its process when it runs replication 30, the first time."""
+
+        def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
+            if first <= 30 < first + len(block.pulls) and lot.exists():
+                lot.unlink()
+                os.kill(os.getpid(), signal.SIGKILL)
+            rai.Vanilla().run_block(law, setting, first, block)
+
+    wanted = rai.simulate(PROBLEM, rai.Vanilla(), replications=60, seed=1)
+    with joblib.parallel_config(name, n_jobs=2):
+        lot.touch()
+        found = rai.simulate(PROBLEM, Deadly(), replications=60, seed=1, n_jobs=None, block_size=4)
+        assert not lot.exists()
+    assert found.pulls.tolist() == wanted.pulls.tolist()
+    assert found.representatives.tolist() == wanted.representatives.tolist()
+
+
+@pytest.mark.parametrize("start", [LokyPool, ProcessPool])
+def test_processes_leave_ctrl_c_to_others(start: Callable[[int], LokyPool | ProcessPool]) -> None:
+    """A terminal sends it to all: one that waits for work stays, and one that works goes on."""
+    pool = start(2)
+    try:
+        running = [pool.submit(pack(_interrupted, 0)) for _ in range(4)]
+        assert [outcome_of(future.result(60.0)) for future in running] == ["still here"] * 4
+    finally:
+        pool.finish(running)
+
+
+def _interrupted(job: object) -> str:
+    os.kill(os.getpid(), signal.SIGINT)
+    return "still here"
+
+
+#: Simulates, and then studies, in blocks of half a second a replication, on loky's processes; each
+#: replication that is finished is noted in a file. Prints "go" when the first is done and what was
+#: kept after Ctrl-C.
+_INTERRUPTED = """
+import sys, time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+import joblib
+import rai_sim as rai
+from rai_sim.algorithms.base import Algorithm
+
+folder = Path(sys.argv[1])
+
+@dataclass(frozen=True)
+class Slow(Algorithm):
+    where: str = ""
+
+    def run_block(self, law, setting, first, block):
+        for row in range(len(block.pulls)):
+            time.sleep(0.5)
+            block.pulls[row], block.finished[row] = 1, True
+            with open(folder / self.where, "a") as file:
+                file.write(f"{first + row}\\n")
+
+if __name__ == "__main__":
+    problem = rai.table_problem()
+    with joblib.parallel_config("loky", n_jobs=2):
+        try:
+            rai.simulate(problem, Slow("a"), replications=200, seed=0, n_jobs=None, block_size=1)
+        except rai.SimulationInterrupted as error:
+            kept = [at for first, stop in error.result.ranges for at in range(first, stop)]
+            print(*kept, flush=True)
+        study = rai.Study.grid({"x": problem}, [Slow("b")], [0.01], replications=200)
+        try:
+            study.run(folder / "store", n_jobs=None)
+        except rai.StudyInterrupted as error:
+            kept = error.results.rows().collect()["replication"].to_list()
+            print(*kept, flush=True)
+"""
+
+
+def test_what_processes_had_finished_at_ctrl_c_is_kept(tmp_path: Path) -> None:
+    """Sent to all processes, as a terminal does: every replication that was finished is in the
+    result, or stored, and those that had begun are finished first."""
+    program = tmp_path / "program.py"
+    program.write_text(_INTERRUPTED)
+    with subprocess.Popen(
+        [sys.executable, str(program), str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        try:
+            for name in "ab":
+                _wait_for(tmp_path / name, 6, process)
+                os.killpg(process.pid, signal.SIGINT)
+                kept = sorted(map(int, process.stdout.readline().split()))
+                finished = sorted(map(int, (tmp_path / name).read_text().split()))
+                assert kept == finished
+                assert 6 <= len(kept) < 20
+            assert process.wait(30.0) == 0
+            assert process.stderr is not None
+            assert process.stderr.read() == ""
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def _wait_for(file: Path, lines: int, process: subprocess.Popen[str]) -> None:
+    """Wait until a file has so many lines."""
+    until = time.monotonic() + 60.0
+    while not file.exists() or file.read_text().count("\n") < lines:
+        assert process.poll() is None
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_a_lost_scheduler_is_named() -> None:
+    """As soon as its client knows; nothing is sent to it any more."""
+    client = SimpleNamespace(
+        status="running",
+        scheduler=SimpleNamespace(address="tcp://10.0.0.1:8786"),
+        get_executor=lambda pure: SimpleNamespace(submit=lambda *call, **options: options),
+    )
+    pool = DaskPool(4, client, {"priority": 3})
+    parcel = pack(len, [1])
+    assert pool.submit(parcel) == {"priority": 3}  # type: ignore[comparison-overlap]  # a stand-in
+    pool.renew(CancelledError())
+    client.status = "connecting"
+    for lost in (lambda: pool.renew(CancelledError()), lambda: pool.submit(parcel)):
+        with pytest.raises(WorkersLost, match=r"tcp://10\.0\.0\.1:8786 is lost; .*start it"):
+            lost()
