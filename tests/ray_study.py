@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from unittest import mock
 
 import joblib
 import ray
@@ -25,7 +26,7 @@ from rai_sim.simulation import elsewhere, parcels
 def main(expected: Path, folder: Path) -> None:
     """Run it."""
     job.JOB_SECONDS = 0.02
-    answers, killed, plain = [0], list[int](), elsewhere.outcome_of
+    answers, killed = [0], list[int]()
 
     def struck(answer: parcels.Answer) -> object:
         answers[0] += 1
@@ -33,15 +34,14 @@ def main(expected: Path, folder: Path) -> None:
             pid = int(answer.worker.split(":")[1])
             os.kill(pid, signal.SIGKILL)
             killed.append(pid)
-        return plain(answer)
+        return parcels.outcome_of(answer)
 
     ray.init(num_cpus=2, include_dashboard=False, logging_level=logging.WARNING)
     try:
         register_ray()
         with joblib.parallel_config("ray"):
-            elsewhere.outcome_of = struck
-            results = study().run(folder, n_jobs=-1)
-            elsewhere.outcome_of = plain
+            with mock.patch.object(elsewhere, "outcome_of", struck):
+                results = study().run(folder, n_jobs=-1)
             found = rai.simulate(
                 rai.table_problem(task=2), rai.Vanilla(), replications=3000, seed=0, n_jobs=2
             )

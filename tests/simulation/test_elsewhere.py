@@ -173,7 +173,7 @@ def test_an_interrupt_while_waiting_hands_over_what_is_done() -> None:
     def impatient(begun: object) -> None:
         raise KeyboardInterrupt
 
-    pool.finish = impatient  # type: ignore[assignment]
+    pool.finish = impatient  # type: ignore[method-assign]
     found: list[int] = []
     with pytest.raises(KeyboardInterrupt):
         found.extend(Elsewhere(pool, double, jobs(), late=late.append).outcomes())

@@ -73,7 +73,7 @@ def test_what_cannot_be_read_there_is_told() -> None:
     """A worker without the module that defines an algorithm."""
     body = pickle.dumps((identity, 0)).replace(b"test_parcels", b"nowhere_here")
     with pytest.raises(ModuleNotFoundError, match="nowhere_here"):
-        outcome_of(work(pack(identity, 0)._replace(body=body)))
+        outcome_of(work(pack(len, [0])._replace(body=body)))
 
 
 def test_small_experiments_travel_with_their_job() -> None:
