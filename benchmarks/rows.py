@@ -6,7 +6,7 @@ therefore share the machine's mood; absolute times are for display only. Speeds 
 because different streams take slightly different numbers of pulls.
 
 `ROWS` holds the rows by name: the table's numbers, `gaussian` and `categorical` for the laws beside
-Bernoulli, `study` for the layer of studies, and `1t`, `2t`, `3t` and `5t`: what those rows measure,
+Bernoulli, `study` for the layer of studies, `dask` for workers behind a scheduler, and `1t`, `2t`, `3t` and `5t`: what those rows measure,
 against programs tuned by hand. The latter are only shown.
 """
 
@@ -19,9 +19,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, wraps
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias
 from unittest import mock
@@ -285,7 +287,9 @@ def two_arms(gap: float, law: str = "bernoulli") -> rai.Problem:
     return rai.best_arm(rai.Bernoulli(0.5 + tilt))
 
 
-def package(problem: rai.Problem, algorithm: Algorithm, n_jobs: int = 1) -> Runner:
+def package(
+    problem: rai.Problem, algorithm: Algorithm, n_jobs: int = 1, block_size: int | None = None
+) -> Runner:
     """Return `simulate` as a function of the number of replications."""
 
     def run(replications: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -297,6 +301,7 @@ def package(problem: rai.Problem, algorithm: Algorithm, n_jobs: int = 1) -> Runn
             seed=SEED,
             n_jobs=n_jobs,
             skip_error=SKIP_ERROR,
+            block_size=block_size,
         )
         return result.pulls, result.correct
 
@@ -789,6 +794,52 @@ def study_and_kernels(grid: rai.Study) -> tuple[float, float]:
         began = time.perf_counter()
         grid.run(folder)
         return time.perf_counter() - began, inside
+
+
+@row(
+    "dask",
+    "2 workers of a local Dask cluster over 1 thread, Vanilla r=(3,0,0), blocks of 0.25 s",
+    must=1.6,
+)
+def dask(effort: Effort) -> tuple[float, str]:
+    """Compare two worker processes behind a scheduler with one thread, 16 blocks each; the bare
+    kernel in two plain threads shows what the machine allows."""
+    if usable_cores() < 2:
+        raise NotMeasurableError("one core only")
+    if find_spec("distributed") is None:
+        raise NotMeasurableError("Dask is not installed: pip install 'rai_sim[dask]'")
+    problem, few = table(3, 0, 0), 2000
+    (seconds,) = interleaved([partial(package(problem, rai.Vanilla()), few)], QUICK)
+    block = round(0.25 * few / seconds)
+    halves = [bare_kernel(problem, rai.Vanilla(), 4 * block)[0] for _ in range(2)]
+    with two_workers():
+        alone, together, in_turn, at_once = interleaved(
+            [
+                partial(package(problem, rai.Vanilla(), 1, block), 16 * block),
+                partial(package(problem, rai.Vanilla(), -1, block), 16 * block),
+                lambda: [half() for half in halves],
+                partial(_at_once, halves),
+            ],
+            effort,
+        )
+    bare = f"the bare kernel in two plain threads {number_text(in_turn / at_once)} times"
+    return alone / together, f"{seconds_text(together)} against {seconds_text(alone)}; {bare}"
+
+
+@contextmanager
+def two_workers() -> Iterator[None]:
+    """Have joblib use a Dask cluster of two processes of this machine."""
+    import joblib
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+        joblib.parallel_config("dask", client=client),
+    ):
+        yield
 
 
 def _shifted(problem: rai.Problem, shift: float) -> rai.Problem:

@@ -31,6 +31,7 @@ from rai_sim.problem import m_of_top as m_of_top
 from rai_sim.problem import one_of_top as one_of_top
 from rai_sim.problem import table_problem as table_problem
 from rai_sim.problem import top as top
+from rai_sim.simulation.pools import WorkersLost as WorkersLost
 from rai_sim.simulation.result import Experiment as Experiment
 from rai_sim.simulation.result import Result as Result
 from rai_sim.simulation.result import Summary as Summary
@@ -94,6 +95,7 @@ __all__ = [
     "TopTwo",
     "Trace",
     "Vanilla",
+    "WorkersLost",
     "__version__",
     "arm_pulls",
     "best_arm",

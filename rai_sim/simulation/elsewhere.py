@@ -83,6 +83,7 @@ class Elsewhere(Generic[Job, Outcome]):
         """Have two jobs a worker under way, that none waits for the next."""
         if self._error is not None:
             return
+        self._pool.look()
         wanted = 2 * self._pool.workers - len(self._begun)
         self._fed = wanted <= self._pool.workers
         for job in islice(self._jobs, wanted):

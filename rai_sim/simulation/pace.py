@@ -23,7 +23,7 @@ class Pace:
     ----------
     seconds : float
         To begin with.
-    most : float, default 5.0
+    most : float, default 10.0
         Never more: Ctrl-C waits for jobs that have begun, and a lost worker's are run again.
     clock : callable
         Returns seconds.
@@ -40,7 +40,7 @@ class Pace:
     """
 
     def __init__(
-        self, seconds: float, most: float = 5.0, clock: Callable[[], float] = time.monotonic
+        self, seconds: float, most: float = 10.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """Nothing has been seen yet."""
         self.seconds, self._most, self._clock = seconds, most, clock

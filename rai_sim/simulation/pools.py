@@ -9,25 +9,21 @@ joblib.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from concurrent.futures import (
-    BrokenExecutor,
-    CancelledError,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    wait,
-)
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
+from contextlib import suppress
 from typing import Any
 
 from rai_sim.simulation.parcels import Answer, Parcel, work
 
 #: Processes that have had no work for so many seconds end.
 _IDLE_SECONDS = 300
+#: A cluster's workers are counted so often.
+_LOOK_SECONDS = 5.0
 
 
 class WorkersLost(ConnectionError):
@@ -52,6 +48,10 @@ class Pool(ABC):
     def submit(self, parcel: Parcel) -> Future[Answer]:
         """Have a job run; what it raises is in its answer, so an exception of the future is the
         engine's."""
+
+    def look(self) -> None:
+        """Count the workers anew, where their number changes."""
+        return
 
     def renew(self, trouble: BaseException) -> None:
         """Make the pool fit for jobs after a future had an exception.
@@ -151,6 +151,10 @@ class ProcessPool(LocalPool):
     """Processes as multiprocessing starts them, for one call."""
 
     def _start(self) -> Executor:
+        # here, as most programs start none
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+
         how = os.environ.get("JOBLIB_START_METHOD") or None
         context = multiprocessing.get_context(how)
         return ProcessPoolExecutor(self.workers, mp_context=context, initializer=settle)
@@ -168,6 +172,7 @@ class DaskPool(Pool):
         super().__init__(workers)
         self._client, self._options = client, options
         self._executor = client.get_executor(pure=False)
+        self._looked = time.monotonic()
         #: Where the scheduler is, as long as it is known.
         self._address = str(client.scheduler.address)
 
@@ -177,6 +182,14 @@ class DaskPool(Pool):
             raise self._lost()
         future: Future[Answer] = self._executor.submit(work, parcel, **self._options)
         return future
+
+    def look(self) -> None:
+        """Ask for the number of workers now and then: a queue may start them one by one."""
+        if time.monotonic() - self._looked < _LOOK_SECONDS or self._client.status != "running":
+            return
+        self._looked = time.monotonic()
+        with suppress(OSError):  # what is lost is seen by the jobs' futures
+            self.workers = max(1, sum(self._client.ncores().values()))
 
     def renew(self, trouble: BaseException) -> None:
         """Look whether the scheduler is there: it gives up jobs whose workers were lost again and

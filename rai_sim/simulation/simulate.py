@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,8 @@ from rai_sim.support.values import real, short
 #: Replications that take longer than this, in seconds, are worth the hundredth of a second that
 #: starting workers takes.
 _WORTH_WORKERS = 0.05
+#: A first block of so many seconds is believed: no call takes as long, and no kernel's loading.
+_LONG_FOR_A_CALL = 5.0
 #: Smallest delta accepted: the thresholds' pi^2 R^3 N / (3 delta) must stay within doubles for
 #: every R a run can reach.
 _SMALLEST_DELTA = 1e-200
@@ -88,8 +90,9 @@ def simulate(
         system; `Result.seed` tells them.
     n_jobs : int or None, default 1
         Workers: 1 runs in the caller's thread, -1 uses every core; None takes what
-        `joblib.parallel_config` says. Workers are threads unless a joblib backend ("loky", "dask",
-        "ray") is configured; kernels release the GIL.
+        `joblib.parallel_config` says. Workers are threads, whose kernels release the GIL, unless a
+        joblib backend ("loky", "multiprocessing", "dask", "ray") is configured; Dask's are all of
+        its cluster, whatever the number.
     progress : bool or None, default False
         Show a progress bar on the error stream, and what kernels are being compiled; where that is
         no terminal and no notebook, a line every 30 s. While a replication takes more than a
@@ -123,6 +126,8 @@ def simulate(
         out, or a law's rewards have no finite sum, naming arm and pull.
     OverflowError
         If a replication without cap would pass 2^62 pulls.
+    WorkersLost
+        A ConnectionError: a cluster's scheduler is gone, or worker processes end again and again.
     SimulationInterrupted
         On Ctrl-C; a KeyboardInterrupt whose `.result` holds the finished replications.
 
@@ -214,6 +219,8 @@ class _Run:
     started: float = field(default_factory=time.perf_counter)
     compiled_before: float = field(default_factory=compile_seconds)
     done: list[tuple[int, int]] = field(default_factory=list)
+    #: Replications that take about as long as a part should.
+    size: int = 1
 
     def __post_init__(self) -> None:
         self.out = block_for(self.experiment, self.count)
@@ -239,29 +246,32 @@ class _Run:
         self.out.history.stop[0] = 0
 
     def _first_pass(self) -> Generator[int]:
-        start, size, each = 0, self.block_size or 1, 0.0
-        # Alone, every block runs here. With workers, the first ones do: they compile what is
-        # missing once, and tell a replication's time.
+        most = self.block_size or self.count
+        start, size, each = 0, most if self.block_size and self.n_jobs == 1 else 1, 0.0
+        # Alone, every block runs here. With workers, the first ones do, short ones: they compile
+        # what is missing once, and tell a replication's time.
         while start < self.count and (
             self.n_jobs == 1 or (self.count - start) * each <= _WORTH_WORKERS
         ):
             stop = min(start + size, self.count)
             part = self._run_part((start, stop))
             yield part.finished
-            size = self.block_size or next_size(stop - start, part.seconds)
-            if self.n_jobs != 1 and len(self.done) == 1:
+            if self.n_jobs != 1 or self.block_size is None:
+                size = min(next_size(stop - start, part.seconds), most)
+            if self.n_jobs != 1 and len(self.done) == 1 and part.seconds < _LONG_FOR_A_CALL:
                 # the first block's time may be compilation's, or mostly a call's
                 size = min(size, 16)
             else:
                 each = part.seconds / (stop - start)
             start = stop
         if start < self.count:
-            yield from self._spread(start, size)
+            self.size = size
+            yield from self._spread(start)
 
-    def _spread(self, start: int, size: int) -> Iterator[int]:
+    def _spread(self, start: int) -> Iterator[int]:
         """Run what is left on workers: threads write into the block, others send theirs back."""
         pace = Pace(PART_SECONDS)
-        parts = self._parts(start, size, pace)
+        parts = self._parts(start, pace)
         if share_memory(self.n_jobs):
             for part in spread(self._run_part, parts, self.n_jobs):
                 yield part.finished
@@ -271,12 +281,12 @@ class _Run:
             for found in blocks:
                 yield self._collect(found)
 
-    def _parts(self, start: int, size: int, pace: Pace) -> Iterator[tuple[int, int]]:
+    def _parts(self, start: int, pace: Pace) -> Iterator[tuple[int, int]]:
         """Yield what is left in parts, of as many replications as fit the pace, but enough parts
         for every worker to be busy to the end."""
         most = math.ceil((self.count - start) / (8 * effective_workers(self.n_jobs)))
         while start < self.count:
-            fitting = int(size * pace.seconds / PART_SECONDS)
+            fitting = int(self.size * pace.seconds / PART_SECONDS)
             stop = min(start + (self.block_size or max(1, min(fitting, most))), self.count)
             yield start, stop
             start = stop
@@ -293,15 +303,15 @@ class _Run:
         ends = [(0, 0), *_joined(self.done), (self.count, self.count)]
         return [(a, b) for (_, a), (b, _) in itertools.pairwise(ends) if a < b]
 
-    def _collect(self, found: tuple[int, Block]) -> int:
+    def _collect(self, found: Found) -> int:
         """Copy what a worker has finished that shares no memory with this process."""
-        start, block = found
-        rows = slice(start, start + len(block.pulls))
-        if rows.stop > start:
+        block, rows = found.block, slice(found.start, found.start + len(found.block.pulls))
+        if rows.stop > rows.start:
             self.out.pulls[rows], self.out.rounds[rows] = block.pulls, block.rounds
             self.out.correct[rows], self.out.finished[rows] = block.correct, block.finished
             self.out.representatives[rows] = block.representatives
             self.done.append((rows.start, rows.stop))
+            self.size = next_size(len(block.pulls), found.seconds)
         return len(block.pulls)
 
     def result(self) -> Result | None:
@@ -329,18 +339,25 @@ class _Run:
         )
 
 
-def _run_elsewhere(
-    home: int, experiment: Experiment, first: int, rows: tuple[int, int]
-) -> tuple[int, Block]:
-    """Run a part in a block of its own; return where it begins, and what was finished before a
-    signal. `home` is the process that it was sent from."""
+class Found(NamedTuple):
+    """What a worker has finished that shares no memory with this process: where it begins, the
+    replications, and seconds."""
+
+    start: int
+    block: Block
+    seconds: float
+
+
+def _run_elsewhere(home: int, experiment: Experiment, first: int, rows: tuple[int, int]) -> Found:
+    """Run a part in a block of its own; return what was finished before a signal. `home` is the
+    process that it was sent from."""
     start, stop = rows
     block = block_for(experiment, stop - start)
     with stopped_by_signals() if os.getpid() != home else nullcontext():
         part = run_part(experiment, first + start, block, 0, stop - start)
-    return start, block if part.finished == stop - start else copy_of(
-        part_of(block, 0, part.finished)
-    )
+    if part.finished < stop - start:
+        block = copy_of(part_of(block, 0, part.finished))
+    return Found(start, block, part.seconds)
 
 
 def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:

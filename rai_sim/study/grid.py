@@ -361,6 +361,9 @@ class Study:
         RuntimeError
             In a process forked from one that has used polars, which cannot be used then: start
             processes with "spawn" or "forkserver".
+        WorkersLost
+            A ConnectionError: a cluster's scheduler is gone, or worker processes end again and
+            again. What was finished is stored.
         StudyFailed
             If tasks cannot be run, after all others have been.
 

@@ -172,6 +172,7 @@ def test_the_levels_of_the_rows(script: ModuleType, monkeypatch: pytest.MonkeyPa
         "gaussian": (3, None, False, ""),
         "categorical": (3, None, False, ""),
         "study": (1.2, None, False, ""),
+        "dask": (1.6, None, True, ""),
     }
     assert list(levels) == list(rows.ROWS)
     assert {row.verdict for row in found} == {"not measured"}

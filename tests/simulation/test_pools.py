@@ -228,3 +228,28 @@ def test_a_lost_scheduler_is_named() -> None:
     for lost in (lambda: pool.renew(CancelledError()), lambda: pool.submit(parcel)):
         with pytest.raises(WorkersLost, match=r"tcp://10\.0\.0\.1:8786 is lost; .*start it"):
             lost()
+
+
+def test_workers_that_come_later_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Now and then, and not of a cluster that is lost."""
+    monkeypatch.setattr("rai_sim.simulation.pools._LOOK_SECONDS", 0.0)
+    there = {"a": 2, "b": 1}
+    client = SimpleNamespace(
+        status="running",
+        scheduler=SimpleNamespace(address="tcp://10.0.0.1:8786"),
+        get_executor=lambda pure: None,
+        ncores=lambda: there,
+    )
+    pool = DaskPool(1, client, {})
+    pool.look()
+    assert pool.workers == 3
+    there.clear()
+    pool.look()
+    assert pool.workers == 1
+    there["c"], client.status = 7, "connecting"
+    pool.look()
+    assert pool.workers == 1
+    monkeypatch.setattr("rai_sim.simulation.pools._LOOK_SECONDS", 1000.0)
+    client.status = "running"
+    pool.look()
+    assert pool.workers == 1

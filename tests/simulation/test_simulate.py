@@ -189,10 +189,10 @@ def test_without_a_seed_one_is_drawn_and_told() -> None:
 
 
 @pytest.mark.usefixtures("registries", "hasty")
-@pytest.mark.parametrize("name", ["default", "loky"])
+@pytest.mark.parametrize("name", ["default", "loky", "multiprocessing"])
 def test_workers_do_run_the_blocks(name: str) -> None:
-    """With two jobs blocks run in threads other than the caller's, under loky in other
-    processes."""
+    """With two jobs blocks run in threads other than the caller's, under loky and multiprocessing
+    in other processes."""
 
     @dataclass(frozen=True)
     class Where(Algorithm):
@@ -204,7 +204,7 @@ def test_workers_do_run_the_blocks(name: str) -> None:
     with backend(name):
         result = simulate(TWO, Where(), replications=50, n_jobs=2, block_size=1)
     mine = threading.get_ident() % 2**62
-    if name == "loky":
+    if name != "default":
         assert os.getpid() not in result.pulls
     else:
         assert set(result.pulls.tolist()) == {os.getpid()}

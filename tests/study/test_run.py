@@ -37,11 +37,16 @@ def test_a_study_is_its_simulations(tmp_path: Path, n_jobs: int) -> None:
     assert results.rows().select(pl.len()).collect().item() == 8000
 
 
-def test_a_study_is_its_simulations_on_processes(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("backend", "options"), [("loky", {"inner_max_num_threads": 1}), ("multiprocessing", {})]
+)
+def test_a_study_is_its_simulations_on_processes(
+    tmp_path: Path, backend: str, options: dict[str, Any]
+) -> None:
     """Also where joblib is configured to use processes."""
     import joblib
 
-    with joblib.parallel_config("loky", inner_max_num_threads=1):
+    with joblib.parallel_config(backend, **options):
         results = grid(replications=50).run(tmp_path, n_jobs=2)
     for task in grid().tasks:
         assert results.result(task) == simulated(task, 50)
