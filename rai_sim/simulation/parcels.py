@@ -1,7 +1,7 @@
 """What travels to workers in other processes, and back: jobs and outcomes as bytes.
 
 A job names replications; its experiment travels with it while that is small. Large ones, of many
-arms, are sent to a process once, when it says that it does not know them.
+arms or long recordings, are sent to a process once, when it says that it does not know them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+
 from rai_sim.engine.jit import source_digest
 from rai_sim.simulation.experiment import Experiment
 
 Job = TypeVar("Job")
 Outcome = TypeVar("Outcome")
 
-#: Experiments of more arms are sent to a process once; those of fewer take some 20 kB at most.
-_FEW_ARMS = 1000
+#: Experiments whose arms have more bytes of numbers are sent to a process once.
+_SMALL = 10_000
 #: A worker keeps so many of them.
 _KEPT = 8
 
@@ -74,7 +76,7 @@ def pack(run: Callable[[Job], Outcome], job: Job, whole: bool = False) -> Parcel
 
     class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]  # joblib is untyped
         def persistent_id(self, value: object) -> str | None:
-            if isinstance(value, Experiment) and value.problem.n_arms > _FEW_ARMS:
+            if isinstance(value, Experiment) and _bytes(value) > _SMALL:
                 large[value.identity()] = value
                 return value.identity()
             return None
@@ -83,6 +85,12 @@ def pack(run: Callable[[Job], Outcome], job: Job, whole: bool = False) -> Parcel
     Pickler(body, protocol=pickle.HIGHEST_PROTOCOL).dump((run, job))
     sent = {key: cloudpickle.dumps(value) for key, value in large.items()} if whole else {}
     return Parcel(body.getvalue(), sent, source_digest())
+
+
+def _bytes(experiment: Experiment) -> int:
+    """Return how large an experiment's numbers are: means, tables or recordings."""
+    numbers = vars(experiment.problem.arms).values()
+    return sum(value.nbytes for value in numbers if isinstance(value, np.ndarray))
 
 
 class _Unpickler(pickle.Unpickler):

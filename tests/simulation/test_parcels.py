@@ -88,6 +88,16 @@ def test_small_experiments_travel_with_their_job() -> None:
     assert len(pack(identity, table).body) < 2000
 
 
+def test_long_recordings_are_large() -> None:
+    """Though they are of two arms."""
+    problem = rai.best_arm(rai.Recorded(np.tile([[0.9], [0.1]], 3000)))
+    recorded = Experiment(problem, rai.Vanilla(), 0.1, 0, 1e-12, 10)
+    parcel = pack(len, [recorded], whole=True)
+    assert len(parcel.body) < 1000
+    assert list(parcel.large) == [recorded.identity()]
+    assert outcome_of(work(parcel)) == 1
+
+
 def test_large_experiments_are_sent_once() -> None:
     """When they are asked for; then a job is small."""
     large = experiment(5000)
@@ -103,7 +113,7 @@ def test_large_experiments_are_sent_once() -> None:
 
 def test_a_worker_keeps_some_and_runs_jobs_with_more() -> None:
     """The latest that were used."""
-    many = [experiment(1001, seed) for seed in range(12)]
+    many = [experiment(1500, seed) for seed in range(12)]
 
     def all_of(job: list[Experiment]) -> list[str]:
         return [identity(one) for one in job]
@@ -112,7 +122,7 @@ def test_a_worker_keeps_some_and_runs_jobs_with_more() -> None:
     assert outcome_of(work(whole)) == [one.identity() for one in many]
     assert len(parcels._known) == 8
     assert outcome_of(work(pack(identity, many[4]))) == many[4].identity()  # it is the latest now
-    outcome_of(work(pack(all_of, [experiment(1001, seed) for seed in range(20, 27)], whole=True)))
+    outcome_of(work(pack(all_of, [experiment(1500, seed) for seed in range(20, 27)], whole=True)))
     assert work(pack(identity, many[4])).data is not None
     assert work(pack(identity, many[5])).data is None
 
