@@ -6,7 +6,8 @@ therefore share the machine's mood; absolute times are for display only. Speeds 
 because different streams take slightly different numbers of pulls.
 
 `ROWS` holds the rows by name: the table's numbers, `gaussian` and `categorical` for the laws beside
-Bernoulli, `study` for the layer of studies, `dask` for workers behind a scheduler, and `1t`, `2t`, `3t` and `5t`: what those rows measure,
+Bernoulli, `study` for the layer of studies, `dask` for workers behind a scheduler, `arms` and
+`gaussian arms` for rounds of many arms (they stand in `benchmarks.sizes`), and `1t`, `2t`, `3t` and `5t`: what those rows measure,
 against programs tuned by hand. The latter are only shown.
 """
 

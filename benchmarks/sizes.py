@@ -9,17 +9,20 @@ end in time is left out, and so are larger ones of its kind.
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import rai_sim as rai
-from benchmarks import baselines, many
-from benchmarks.rows import DELTA, SEED, baseline, in_fresh_process
+from benchmarks import baselines, many, rows
+from benchmarks.rows import DELTA, SEED, Effort, baseline, in_fresh_process, row
 from rai_sim.algorithms.base import Algorithm
+from rai_sim.arms.base import Arms
 
 SIZES = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
 ALGORITHMS: dict[str, Algorithm] = {
@@ -52,11 +55,11 @@ class Cell(NamedTuple):
     rival_seconds: float | None  # pull by pull; None if it does not end in time
 
 
-def in_thirds(N: int) -> rai.Problem:
+def in_thirds(N: int, law: Callable[..., Arms] = rai.Bernoulli) -> rai.Problem:
     """Return N arms with means evenly spaced in [0.05, 0.95], in three clusters of equal size, as
     far as N divides; ten representatives of each, or one if there are ten arms."""
     third, asked = N // 3, 10 if N > 30 else 1
-    arms = rai.Bernoulli(np.linspace(0.95, 0.05, N))
+    arms = law(np.linspace(0.95, 0.05, N))
     return rai.Problem(arms, (third, third, N - 2 * third), (asked, asked, asked))
 
 
@@ -132,3 +135,50 @@ def measure(sizes: tuple[int, ...] = SIZES) -> Iterator[Cell]:
                 except subprocess.TimeoutExpired:
                     in_time = False
             yield Cell(name, N, pulls, rounds, seconds, of_round, megabytes, finished > 0.0, rival)
+
+
+@row(
+    "arms",
+    "LUCB, arms in thirds: a round of 1e6 Bernoulli arms over one of 1e4",
+    must=3,
+    higher_is_better=False,
+)
+def bernoulli_arms(effort: Effort) -> tuple[float, str]:
+    """Compare numbers of arms."""
+    return _many_over_few(rai.Bernoulli, effort)
+
+
+@row(
+    "gaussian arms",
+    "LUCB, arms in thirds: a round of 1e6 Gaussian arms over one of 1e4",
+    must=3,
+    higher_is_better=False,
+)
+def gaussian_arms(effort: Effort) -> tuple[float, str]:
+    """Compare numbers of arms."""
+    return _many_over_few(rai.Gaussian, effort)
+
+
+def _many_over_few(law: Callable[..., Arms], effort: Effort) -> tuple[float, str]:
+    problems = [in_thirds(N, law) for N in (10_000, 1_000_000)]
+    caps = (0, CAP)  # up to the first round, and on from there
+    sides = [partial(_lucb, problem, cap) for problem in problems for cap in caps]
+    # a run of a million arms takes seconds
+    seconds = rows.interleaved(sides, dataclasses.replace(effort, repeats=1 + effort.repeats // 4))
+    few, more = (
+        (seconds[2 * i + 1] - seconds[2 * i]) / float(_lucb(problem, CAP).rounds[0])
+        for i, problem in enumerate(problems)
+    )
+    return more / few, f"{rows.seconds_text(more)} over {rows.seconds_text(few)} a round"
+
+
+def _lucb(problem: rai.Problem, cap: int) -> rai.Result:
+    """Run LUCB for so many pulls after the first one of every arm."""
+    return rai.simulate(
+        problem,
+        rai.LUCB(),
+        delta=DELTA,
+        replications=1,
+        seed=SEED,
+        max_pulls=problem.n_arms + cap,
+    )

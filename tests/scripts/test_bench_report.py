@@ -173,6 +173,8 @@ def test_the_levels_of_the_rows(script: ModuleType, monkeypatch: pytest.MonkeyPa
         "categorical": (3, None, False, ""),
         "study": (1.2, None, False, ""),
         "dask": (1.6, None, True, ""),
+        "arms": (3, None, False, ""),
+        "gaussian arms": (3, None, False, ""),
     }
     assert list(levels) == list(rows.ROWS)
     assert {row.verdict for row in found} == {"not measured"}

@@ -18,9 +18,14 @@ judged on all active arms.
 
 Choosing S_j needs the cut of S_(j-1) into clusters: in all levels a cluster has as many places as
 it had when the level was chosen, less those settled, and arms change places within a level only
-(else 1 fails). So where some stand on the wrong side of a border it is cut anew (`_cut`). Lists keep
-the order of labels, nearly, that is the order of memory: taken in the order of means, a million
-arms cost a cache miss for each number.
+(else 1 fails). So where some stand on the wrong side of a border it is cut anew (`_cut`).
+
+Memory. Each level has a list of its arms' labels, means, q and clusters, read from its beginning to
+its end: read by label, 100,000 of a million arms cost a miss of the cache a number and arm. What
+becomes of an arm in the view is written to its record (`View.arms`) when the view is chosen anew,
+and told to the lists from the last level up to the one that is chosen from (`_tell`), each of which
+knows where its arms stand in the list above; lists further up are told when they are needed.
+
 Arms that moved since S_(j-1) was chosen may go cold now without having been judged where they are;
 so statement 1 is checked for all of S_(j-1) and the cold arms outside of it.
 """
@@ -43,12 +48,16 @@ from rai_sim.algorithms.lucb.view_guards import (
     FULL_ROUNDS,
     GUARDS,
     HIGH,
+    HOME,
     LEVELS,
     LIMIT,
     LOW,
+    MEAN,
     ROUND,
+    TAKEN,
     TIGHT,
     TOP,
+    TOTAL,
     WAYS,
     WORST,
     View,
@@ -88,53 +97,81 @@ _RECKONED, _WORTHWHILE = 20, 2
 
 
 @kernel
-def _survey(v: View, s: Ranking, level: int, c: float) -> bool:
-    """Describe a level's clusters, and copy means and q in the list's order into the ranking's
-    room; drop arms that are gone.
-
-    Returns whether the list is grouped by clusters; if not, only the sizes are right.
-    """
-    stop, kept, grouped = 0, 0, True
+def _is_grouped(v: View, level: int) -> bool:
+    """Whether a level's list is grouped by clusters and nobody in it is gone; note the sizes of
+    clusters, and tell the level above who is gone."""
+    stop, grouped = 0, True
     for i in range(v.first.size):
         v.size[i] = 0
     for i in range(v.first.size):
-        start, stop = stop, v.ends[level, i]
-        first, last, best, worst, low, high = -1, -1, -np.inf, np.inf, np.inf, -np.inf
+        start, stop, at_home = stop, v.ends[level, i], 0
         for j in range(np.uint64(start), np.uint64(stop)):
-            a = v.lists[level, j]
-            if v.gone[a]:
+            home = np.int64(v.homes[level, j])
+            if home == i:
+                at_home += 1
                 continue
-            mean, q, cluster = v.mean[a], v.q[a], v.cluster[a]
-            grouped = grouped and cluster == i
-            v.size[cluster] += 1
-            v.lists[level, kept], s.total[kept], s.ucb[kept] = a, mean, q
-            kept += 1
-            if mean > best or (mean == best and a < first):
-                first, best = a, mean
-            if mean < worst or (mean == worst and a > last):
-                last, worst = a, mean
-            low, high = min(low, mean - c * q), max(high, mean + c * q)
-        v.ends[level, i] = kept
-        v.first[i], v.last[i], v.low[i], v.high[i] = first, last, low, high
+            grouped = False
+            if home >= 0:
+                v.size[home] += 1
+            elif level > 0:
+                v.homes[level - 1, v.above[level, j]] = -1
+        v.size[i] += at_home
     return grouped
 
 
 @kernel
 def _group(v: View, s: Ranking, level: int) -> None:
-    """Group a level's list by clusters, whose sizes are known."""
-    m, place = v.first.size, 0
-    count = v.ends[level, m - 1]
+    """Group a level's list by clusters, whose sizes are known, and drop arms that are gone."""
+    m, place, stop = v.first.size, 0, 0
     for i in range(m):
         v.kept[i] = place
         place += v.size[i]
-        v.ends[level, i] = place
-    for j in range(count):
-        a = v.lists[level, j]
-        i = v.cluster[a]
-        s.picks[v.kept[i]] = a
-        v.kept[i] += 1
-    for j in range(count):
-        v.lists[level, j] = s.picks[j]
+    for i in range(m):
+        start, stop, x = stop, v.ends[level, i], v.kept[i]
+        for j in range(np.uint64(start), np.uint64(stop)):
+            home, y = np.int64(v.homes[level, j]), x
+            if home == i:
+                x += 1
+            elif home >= 0:
+                y = v.kept[home]
+                v.kept[home] += 1
+            else:
+                continue
+            y = np.uint64(y)
+            s.order[y], s.picks[y] = v.lists[level, j], v.above[level, j]
+            s.mean[y], s.total[y] = v.means[level, j], v.qs[level, j]
+        v.kept[i] = x
+    for j in range(place):
+        v.lists[level, j], v.above[level, j] = s.order[j], s.picks[j]
+    for j in range(place):
+        v.means[level, j], v.qs[level, j] = s.mean[j], s.total[j]
+    stop = 0
+    for i in range(m):
+        start, stop = stop, stop + v.size[i]
+        for j in range(start, stop):
+            v.homes[level, j] = i
+        v.ends[level, i] = stop
+
+
+@kernel
+def _survey(v: View, level: int, c: float) -> None:
+    """Describe a level's clusters."""
+    stop = 0
+    for i in range(v.first.size):
+        start, stop = stop, v.ends[level, i]
+        first, last, best, worst, low, high = -1, -1, -np.inf, np.inf, np.inf, -np.inf
+        for j in range(np.uint64(start), np.uint64(stop)):
+            mean, radius = v.means[level, j], c * v.qs[level, j]
+            if mean >= best:
+                a = int(np.int64(v.lists[level, j]))
+                if mean > best or a < first:
+                    first, best = a, mean
+            if mean <= worst:
+                a = int(np.int64(v.lists[level, j]))
+                if mean < worst or a > last:
+                    last, worst = a, mean
+            low, high = min(low, mean - radius), max(high, mean + radius)
+        v.first[i], v.last[i], v.low[i], v.high[i] = first, last, low, high
 
 
 @kernel
@@ -188,22 +225,60 @@ def _cut(v: View, s: Ranking, count: int) -> None:
             else:
                 break
         for x in range(start, border):
-            v.cluster[s.order[x]] = i
+            v.arms[s.order[x], HOME] = i
+
+
+@kernel
+def _cut_anew(v: View, s: Ranking, level: int) -> None:
+    """Give a level's arms, as surveyed, their clusters anew.
+
+    An arm that ranks behind all arms of the clusters before its own, and before all of those after
+    it, is where it belongs, and so do as many arms of its cluster belong there as before. So only
+    the others, mostly few, need a cut, into as many of each cluster.
+    """
+    m, count, after, before, stop = v.first.size, 0, -1, -1, 0
+    for i in range(m - 1, -1, -1):
+        v.place[i] = after
+        if v.size[i] > 0 and (after < 0 or better(v, v.first[i], after)):
+            after = v.first[i]
+    for i in range(m):
+        start, stop, others, after = stop, v.ends[level, i], count, v.place[i]
+        most, least = np.inf, -np.inf
+        if before >= 0:
+            most = v.arms[before, MEAN]
+        if after >= 0:
+            least = v.arms[after, MEAN]
+        for j in range(np.uint64(start), np.uint64(stop)):
+            mean = v.means[level, j]
+            if least < mean < most:
+                continue
+            a = int(np.int64(v.lists[level, j]))
+            if (before >= 0 and ranks_before(mean, a, most, before)) or (
+                after >= 0 and ranks_before(least, after, mean, a)
+            ):
+                s.order[count], s.mean[count], v.chosen[0, count] = a, mean, j
+                count += 1
+        if v.size[i] > 0 and (before < 0 or better(v, before, v.last[i])):
+            before = v.last[i]
+        v.kept[i], v.size[i] = v.size[i], count - others
+    _cut(v, s, count)
+    for x in range(count):
+        j = v.chosen[0, x]
+        v.homes[level, j] = np.int32(v.arms[v.lists[level, j], HOME])
+    for i in range(m):
+        v.size[i] = v.kept[i]
 
 
 @kernel
 def _mend_cut(v: View, s: Ranking, level: int, c: float) -> None:
     """Survey a level and see to it that its clusters are those of its ranking."""
-    if not _survey(v, s, level, c):
+    if not _is_grouped(v, level):
         _group(v, s, level)
-        _survey(v, s, level, c)
+    _survey(v, level, c)
     if not _in_order(v):
-        count = v.ends[level, v.first.size - 1]
-        for j in range(count):
-            s.order[j], s.mean[j] = v.lists[level, j], s.total[j]
-        _cut(v, s, count)
+        _cut_anew(v, s, level)
         _group(v, s, level)
-        _survey(v, s, level, c)
+        _survey(v, level, c)
 
 
 @kernel
@@ -264,31 +339,32 @@ def _set_shares(v: View, part: Partition, factor: int) -> None:
 
 
 @inlined
-def _worse(way: int, key: float, a: int, other_key: float, b: int) -> bool:
-    """Whether arm a is less extreme than arm b; of equals the later label, but the earlier one for
-    the worst rank."""
-    return key < other_key or (key == other_key and (a < b if way == WORST else a > b))
+def _worse(v: View, level: int, way: int, key: float, j: int, other_key: float, k: int) -> bool:
+    """Whether the arm at place j of a level is less extreme than the one at k; of equals the later
+    label, but the earlier one for the worst rank."""
+    if key != other_key:
+        return key < other_key
+    a, b = v.lists[level, j], v.lists[level, k]
+    return a < b if way == WORST else a > b
 
 
 @kernel
-def _select(
-    keys: NDArray[np.float64], labels: NDArray[np.int64], way: int, start: int, stop: int, last: int
-) -> None:
-    """Move the most extreme of the arms at start..stop-1 to start..last, the least extreme of those
-    to `last`."""
-    low, high = start, stop - 1
+def _select(v: View, level: int, way: int, start: int, stop: int, last: int) -> None:
+    """Move the most extreme of the arms noted at start..stop-1 to start..last, the least extreme of
+    those to `last`."""
+    keys, places, low, high = v.chosen_key, v.chosen, start, stop - 1
     while low < high:
         middle = (low + high) >> 1
-        key, a = keys[way, middle], labels[way, middle]
+        key, j = keys[way, middle], places[way, middle]
         x, y = low, high
         while x <= y:
-            while _worse(way, key, a, keys[way, x], labels[way, x]):
+            while _worse(v, level, way, key, j, keys[way, x], places[way, x]):
                 x += 1
-            while _worse(way, keys[way, y], labels[way, y], key, a):
+            while _worse(v, level, way, keys[way, y], places[way, y], key, j):
                 y -= 1
             if x <= y:
                 keys[way, x], keys[way, y] = keys[way, y], keys[way, x]
-                labels[way, x], labels[way, y] = labels[way, y], labels[way, x]
+                places[way, x], places[way, y] = places[way, y], places[way, x]
                 x += 1
                 y -= 1
         if last <= y:
@@ -300,17 +376,17 @@ def _select(
 
 
 @inlined
-def _offer(v: View, way: int, i: int, key: float, a: int, least: float) -> float:
-    """Note arm a if it may be among the most extreme; return the key that an arm must have for
-    that, `least` so far."""
+def _offer(v: View, level: int, way: int, i: int, key: float, j: int, least: float) -> float:
+    """Note the arm at place j if it may be among the most extreme; return the key that an arm must
+    have for that, `least` so far."""
     row = way * v.first.size + i
     keep, kept, place = v.keep[row], v.kept[row], v.place[row]
-    if key == least and not _worse(way, key, v.chosen[way, place + keep - 1], key, a):
+    if key == least and not _worse(v, level, way, key, v.chosen[way, place + keep - 1], key, j):
         return least
-    v.chosen[way, place + kept], v.chosen_key[way, place + kept] = a, key
+    v.chosen[way, place + kept], v.chosen_key[way, place + kept] = j, key
     kept += 1
     if kept == 2 * keep:
-        _select(v.chosen_key, v.chosen, way, place, place + kept, place + keep - 1)
+        _select(v, level, way, place, place + kept, place + keep - 1)
         kept, least = keep, v.chosen_key[way, place + keep - 1]
     v.kept[row] = kept
     return least
@@ -330,7 +406,7 @@ def _key(way: int, mean: float, radius: float) -> float:
 
 @kernel
 def _guess_threshold(
-    v: View, s: Ranking, level: int, way: int, i: int, start: int, c: float
+    v: View, level: int, way: int, i: int, start: int, c: float
 ) -> tuple[float, int]:
     """Return the key and the label from which on arms of cluster i are chosen; NaN if they must be
     sorted out one by one.
@@ -346,39 +422,31 @@ def _guess_threshold(
         return np.nan, 0
     for x in range(_SAMPLE):
         j = start + x * size // _SAMPLE
-        a, key, y = int(v.lists[level, j]), _key(way, s.total[j], c * s.ucb[j]), place + x
-        while y > place and _worse(way, v.chosen_key[way, y - 1], v.chosen[way, y - 1], key, a):
+        key, y = _key(way, v.means[level, j], c * v.qs[level, j]), place + x
+        while y > place and _worse(
+            v, level, way, v.chosen_key[way, y - 1], v.chosen[way, y - 1], key, j
+        ):
             v.chosen_key[way, y], v.chosen[way, y] = v.chosen_key[way, y - 1], v.chosen[way, y - 1]
             y -= 1
-        v.chosen_key[way, y], v.chosen[way, y] = key, a
+        v.chosen_key[way, y], v.chosen[way, y] = key, j
     x = place + keep * _SAMPLE // size
-    return v.chosen_key[way, x], int(v.chosen[way, x])
+    return v.chosen_key[way, x], int(np.int64(v.lists[level, v.chosen[way, x]]))
 
 
 @kernel
 def _mark(
-    lists: NDArray[np.int64],
-    level: int,
-    mean: NDArray[np.float64],
-    q: NDArray[np.float64],
-    hot: NDArray[np.bool_],
-    start: int,
-    stop: int,
-    sign: float,
-    c: float,
-    key: float,
-    label: int,
+    v: View, level: int, start: int, stop: int, sign: float, c: float, key: float, label: int
 ) -> None:
     """Mark the arms at start..stop-1 whose key is beyond a threshold. A loop by itself is faster
     than one that does more."""
     for j in range(np.uint64(start), np.uint64(stop)):
-        of_arm = sign * mean[j] + c * q[j]
-        if of_arm >= key and (of_arm > key or lists[level, j] <= label):
-            hot[lists[level, j]] = True
+        of_arm = sign * v.means[level, j] + c * v.qs[level, j]
+        if of_arm >= key and (of_arm > key or v.lists[level, j] <= label):
+            v.hot[j] = True
 
 
 @kernel
-def _choose(v: View, s: Ranking, part: Partition, level: int, c: float) -> None:
+def _choose(v: View, part: Partition, level: int, c: float) -> None:
     """Mark the arms of S_level that are extreme enough for the next level."""
     m, factor, j = v.first.size, 1, 0
     for _ in range(v.state[DEPTH] - level - 1):
@@ -388,46 +456,42 @@ def _choose(v: View, s: Ranking, part: Partition, level: int, c: float) -> None:
         low, high, by_L = _none_yet(v, LOW, i), _none_yet(v, HIGH, i), _none_yet(v, BY_L, i)
         by_U, best, worst = _none_yet(v, BY_U, i), _none_yet(v, BEST, i), _none_yet(v, WORST, i)
         L, U, start = v.L[i], v.U[i], j
-        key, label = _guess_threshold(v, s, level, LOW, i, start, c)
+        key, label = _guess_threshold(v, level, LOW, i, start, c)
         if not math.isnan(key):
             low = np.inf
-            _mark(
-                v.lists, level, s.total, s.ucb, v.hot, start, start + v.size[i], -1.0, c, key, label
-            )
-        key, label = _guess_threshold(v, s, level, HIGH, i, start, c)
+            _mark(v, level, start, start + v.size[i], -1.0, c, key, label)
+        key, label = _guess_threshold(v, level, HIGH, i, start, c)
         if not math.isnan(key):
             high = np.inf
-            _mark(
-                v.lists, level, s.total, s.ucb, v.hot, start, start + v.size[i], 1.0, c, key, label
-            )
+            _mark(v, level, start, start + v.size[i], 1.0, c, key, label)
         for j in range(np.uint64(start), np.uint64(start + v.size[i])):
-            mean, radius = s.total[j], c * s.ucb[j]
+            mean, radius = v.means[level, j], c * v.qs[level, j]
             lcb, ucb = mean - radius, mean + radius
             if -lcb >= low:
-                low = _offer(v, LOW, i, -lcb, v.lists[level, j], low)
+                low = _offer(v, level, LOW, i, -lcb, j, low)
             if ucb >= high:
-                high = _offer(v, HIGH, i, ucb, v.lists[level, j], high)
+                high = _offer(v, level, HIGH, i, ucb, j, high)
             if ucb - L >= U - lcb:
                 if -ucb >= by_L:
-                    by_L = _offer(v, BY_L, i, -ucb, v.lists[level, j], by_L)
+                    by_L = _offer(v, level, BY_L, i, -ucb, j, by_L)
             elif lcb >= by_U:
-                by_U = _offer(v, BY_U, i, lcb, v.lists[level, j], by_U)
+                by_U = _offer(v, level, BY_U, i, lcb, j, by_U)
             if mean >= best:
-                best = _offer(v, BEST, i, mean, v.lists[level, j], best)
+                best = _offer(v, level, BEST, i, mean, j, best)
             if -mean >= worst:
-                worst = _offer(v, WORST, i, -mean, v.lists[level, j], worst)
+                worst = _offer(v, level, WORST, i, -mean, j, worst)
         j = start + v.size[i]
     for way in range(WAYS):
         for i in range(m):
             place, keep, kept = v.place[way * m + i], v.keep[way * m + i], v.kept[way * m + i]
             if kept > keep:
-                _select(v.chosen_key, v.chosen, way, place, place + kept, place + keep - 1)
+                _select(v, level, way, place, place + kept, place + keep - 1)
             for x in range(place, place + min(keep, kept)):
                 v.hot[v.chosen[way, x]] = True
 
 
 @kernel
-def _leave_out(v: View, s: Ranking, level: int) -> None:
+def _leave_out(v: View, level: int) -> None:
     """Make S_level of the arms that were marked, and guards of the others."""
     m, count, j = v.first.size, 0, 0
     no_guards(v, level)
@@ -441,13 +505,17 @@ def _leave_out(v: View, s: Ranking, level: int) -> None:
         least_q, most_q = np.inf, 0.0
         L, U, start = v.L[i], v.U[i], j
         for j in range(np.uint64(start), np.uint64(start + v.size[i])):
-            a = v.lists[level - 1, j]
-            if v.hot[a]:
-                v.hot[a] = False
-                v.lists[level, count] = a
+            a, mean, q = (
+                int(np.int64(v.lists[level - 1, j])),
+                v.means[level - 1, j],
+                v.qs[level - 1, j],
+            )
+            if v.hot[j]:
+                v.hot[j] = False
+                v.lists[level, count], v.means[level, count], v.qs[level, count] = a, mean, q
+                v.homes[level, count], v.above[level, count] = i, j
                 count += 1
                 continue
-            mean, q = s.total[j], s.ucb[j]
             cold += 1
             least_q, most_q = min(least_q, q), max(most_q, q)
             if mean > best or (mean == best and a < first):
@@ -455,15 +523,19 @@ def _leave_out(v: View, s: Ranking, level: int) -> None:
             if mean < worst or (mean == worst and a > last):
                 last, worst = a, mean
             if more * q - mean > low:
-                low = fold_in(v, row + LOW * m, more * q - mean, v.taken[a], mean, a, -np.inf)
+                low = fold_in(
+                    v, row + LOW * m, more * q - mean, v.arms[a, TAKEN], mean, q, a, -np.inf
+                )
             if mean + more * q > high:
-                high = fold_in(v, row + HIGH * m, mean + more * q, v.taken[a], mean, a, -np.inf)
+                high = fold_in(
+                    v, row + HIGH * m, mean + more * q, v.arms[a, TAKEN], mean, q, a, -np.inf
+                )
             lcb, ucb = mean - less * q, mean + less * q
             if ucb - L >= U - lcb:
                 if -ucb > by_L:
-                    by_L = fold_in(v, row + BY_L * m, -ucb, v.taken[a], mean, a, -np.inf)
+                    by_L = fold_in(v, row + BY_L * m, -ucb, v.arms[a, TAKEN], mean, q, a, -np.inf)
             elif lcb > by_U:
-                by_U = fold_in(v, row + BY_U * m, lcb, v.taken[a], mean, a, -np.inf)
+                by_U = fold_in(v, row + BY_U * m, lcb, v.arms[a, TAKEN], mean, q, a, -np.inf)
         j = start + v.size[i]
         v.cold[level, i], v.edge[2 * (level * m + i)], v.edge[2 * (level * m + i) + 1] = (
             cold,
@@ -487,9 +559,9 @@ def _build(
         _set_depth(v)
     v.state[CHOSEN + level] += 1
     _find_L_and_U(v, as_printed)
-    _choose(v, s, part, level - 1, c)
+    _choose(v, part, level - 1, c)
     set_bounds(v, level, R, scale)
-    _leave_out(v, s, level)
+    _leave_out(v, level)
     return True
 
 
@@ -548,12 +620,12 @@ def open_view(v: View, s: Ranking, part: Partition) -> None:
     for i in range(part.open_sizes.size):
         v.kept[i] = x
         for _ in range(part.open_sizes[i]):
-            v.cluster[s.order[x]] = i
+            v.arms[s.order[x], HOME] = i
             x += 1
         v.ends[0, i] = x
     for a in range(s.order.size):  # in the order in which the arms lie in memory
-        i = v.cluster[a]
-        v.lists[0, v.kept[i]], v.gone[a] = a, False
+        i = int(v.arms[a, HOME])
+        v.lists[0, v.kept[i]] = a
         v.kept[i] += 1
     v.state[ROUND] = v.state[TIGHT] = v.state[DEPTH] = 0
 
@@ -567,7 +639,7 @@ def note_settled(v: View, s: Ranking, n: int) -> None:
     """Let the arms that the round settled leave all levels."""
     for x in range(n):
         if s.settled[x]:
-            v.gone[s.order[x]] = True
+            v.arms[s.order[x], HOME] = -1
 
 
 def _none_cold(v: NoView, history: History, s: Ranking, pulls: int) -> None:
@@ -578,21 +650,43 @@ def _none_cold(v: NoView, history: History, s: Ranking, pulls: int) -> None:
 def see_cold(v: View, history: History, s: Ranking, pulls: int) -> None:
     """Note the active arms' states as the view has them, for a trace: those of cold arms are right,
     the ranking has the others."""
-    for a in range(v.gone.size):
-        if not v.gone[a]:
-            see_arm(history, s.arm_of[a], v.mean[a], int(v.taken[a]), pulls)
+    for a in range(v.arms.shape[0]):
+        if v.arms[a, HOME] >= 0:
+            see_arm(history, s.arm_of[a], v.arms[a, MEAN], int(v.arms[a, TAKEN]), pulls)
 
 
 @kernel
-def _write_back(v: View, s: Ranking, part: Partition, unit: float) -> None:
+def _write_back(v: View, s: Ranking, part: Partition) -> None:
     """Note what became of the arms in the view, their clusters those of its cut."""
     x = 0
     for i in range(part.open_sizes.size):
         for _ in range(part.open_sizes[i]):
             a = s.order[x]
-            v.cluster[a], v.mean[a], v.total[a], v.taken[a] = i, s.mean[x], s.total[x], s.taken[x]
-            v.q[a] = 1.0 / (math.sqrt(2.0 * s.taken[x]) * unit)
+            v.arms[a, TAKEN], v.arms[a, TOTAL] = s.taken[x], s.total[x]
+            v.arms[a, MEAN], v.arms[a, HOME] = s.mean[x], i
             x += 1
+
+
+@kernel
+def _tell(v: View, level: int, unit: float) -> None:
+    """Tell the lists of S_level .., up from the last level, what became of the arms of the level
+    below, which has all that were in the view since it was chosen."""
+    m, depth = v.first.size, v.state[DEPTH]
+    for j in range(v.ends[depth, m - 1]):
+        a = v.lists[depth, j]
+        v.means[depth, j], v.homes[depth, j] = v.arms[a, MEAN], np.int32(v.arms[a, HOME])
+        v.qs[depth, j] = 1.0 / (math.sqrt(2.0 * v.arms[a, TAKEN]) * unit)
+    for below in range(depth, level, -1):
+        _hand_up(v, below)
+
+
+@kernel
+def _hand_up(v: View, level: int) -> None:
+    """Tell the list of the level above what a level's list knows."""
+    for j in range(v.ends[level, v.first.size - 1]):
+        x = v.above[level, j]
+        v.means[level - 1, x], v.qs[level - 1, x] = v.means[level, j], v.qs[level, j]
+        v.homes[level - 1, x] = v.homes[level, j]
 
 
 @kernel
@@ -605,10 +699,11 @@ def _load(v: View, s: Ranking, part: Partition, level: int) -> int:
         start = v.ends[level, i]
     for x in range(n):
         a = v.lists[level, x]
-        s.order[x], s.mean[x] = a, v.mean[a]
+        s.order[x], s.mean[x] = a, v.means[level, x]
     repair(s.order, s.mean, n, s.picks, s.lcb)
     for x in range(n):
-        s.total[x], s.taken[x] = v.total[s.order[x]], v.taken[s.order[x]]
+        a = s.order[x]
+        s.total[x], s.taken[x] = v.arms[a, TOTAL], v.arms[a, TAKEN]
     return n
 
 
@@ -677,7 +772,8 @@ def renew_view(
                 carry_on(v, level, R, scale)
         return n, combine_guards(v)
     first = _level_to_build(v, s, part, n, R, as_printed)
-    _write_back(v, s, part, unit)
+    _write_back(v, s, part)
+    _tell(v, max(first - 1, 0), unit)
     level = first
     while level > 0 and (level == 1 or level <= v.state[DEPTH]):
         if _build(v, s, part, level, R, scale, as_printed):
@@ -685,6 +781,7 @@ def renew_view(
         else:
             level -= 1
             first = min(first, level)
+            _hand_up(v, level)
     if first == 0:  # all active arms
         v.state[FULL_ROUNDS] += 1
         v.state[DEPTH] = 0

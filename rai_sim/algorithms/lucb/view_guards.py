@@ -77,6 +77,9 @@ GUARDS, WAYS = 4, 6
 #: active arms, and each level was chosen.
 LIMIT, DEPTH, ROUND, TOP, TIGHT, FULL_ROUNDS, CHOSEN = 0, 1, 2, 3, 4, 5, 6
 _CELLS = CHOSEN + LEVELS
+#: Columns of `View.arms`.
+TAKEN, TOTAL, MEAN, HOME = 0, 1, 2, 3
+_FIELDS = 4
 
 
 class View(NamedTuple):
@@ -84,15 +87,17 @@ class View(NamedTuple):
     are larger for arms more extreme."""
 
     state: NDArray[np.int64]
-    # by label, as all up to `gone`; of arms in the view they are out of date
-    taken: NDArray[np.float64]
-    total: NDArray[np.float64]
-    mean: NDArray[np.float64]
-    q: NDArray[np.float64]
-    cluster: NDArray[np.int64]
-    hot: NDArray[np.bool_]  # chosen for the level that is being built
-    gone: NDArray[np.bool_]  # settled
-    lists: NDArray[np.int64]  # (levels, N) labels of each level's arms, grouped by clusters
+    # (N, 4) by label: pulls, sum, mean, cluster (-1: settled), next to each other, as arms are read in
+    # no order; of arms in the view they are out of date
+    arms: NDArray[np.float64]
+    # (levels, N) each level's arms, grouped by clusters: label, and mean, q and cluster (-1: settled)
+    # as far as it has been told; where the arm stands in the list of the level above
+    lists: NDArray[np.int32]
+    means: NDArray[np.float64]
+    qs: NDArray[np.float64]
+    homes: NDArray[np.int32]
+    above: NDArray[np.int32]
+    hot: NDArray[np.bool_]  # (N,) by place in a list: chosen for the level below it
     ends: NDArray[np.int64]  # (levels, m) where each cluster ends in them
     until: NDArray[np.int64]  # (levels,) the last round for which the guards hold; [0]: all of them
     less: NDArray[np.float64]  # (levels,) bounds of c that guards are made for
@@ -103,6 +108,7 @@ class View(NamedTuple):
     key: NDArray[np.float64]  # guards: bound of the most extreme cold arm
     n_a: NDArray[np.float64]  # its pulls
     of_mean: NDArray[np.float64]  # its mean
+    of_q: NDArray[np.float64]  # its q
     label: NDArray[np.int64]  # the least label of those like it, -1 if there is no arm
     other: NDArray[np.float64]  # bound of all unlike it
     edge: NDArray[np.int64]  # (2 levels m,) labels of the cold arms of best and of worst rank
@@ -117,8 +123,15 @@ class View(NamedTuple):
     keep: NDArray[np.int64]  # (6 m,) how many arms to choose
     kept: NDArray[np.int64]  # (6 m,) how many are noted, up to twice as many
     place: NDArray[np.int64]  # (6 m,) where
-    chosen: NDArray[np.int64]  # (6, N) labels of the arms chosen
+    chosen: NDArray[np.int64]  # (6, N) places, in the level's list, of the arms chosen
     chosen_key: NDArray[np.float64]
+
+
+def _records(N: int) -> NDArray[np.float64]:
+    """Allocate the arms' records, none of them in two lines of the cache."""
+    room = np.empty(_FIELDS * (N + 1))
+    start = -room.ctypes.data // room.itemsize % _FIELDS
+    return room[start : start + _FIELDS * N].reshape(N, _FIELDS)
 
 
 def allocate_view(N: int, m: int, limit: int) -> View:
@@ -128,14 +141,13 @@ def allocate_view(N: int, m: int, limit: int) -> View:
     rows, room = LEVELS * GUARDS * m, N
     return View(
         state=state,
-        taken=np.empty(N),
-        total=np.empty(N),
-        mean=np.empty(N),
-        q=np.empty(N),
-        cluster=np.empty(N, np.int64),
+        arms=_records(N),
+        lists=np.empty((LEVELS, N), np.int32),
+        means=np.empty((LEVELS, N)),
+        qs=np.empty((LEVELS, N)),
+        homes=np.empty((LEVELS, N), np.int32),
+        above=np.empty((LEVELS, N), np.int32),
         hot=np.zeros(N, np.bool_),
-        gone=np.empty(N, np.bool_),
-        lists=np.empty((LEVELS, N), np.int64),
         ends=np.zeros((LEVELS, m), np.int64),
         until=np.zeros(LEVELS, np.int64),
         less=np.zeros(LEVELS),
@@ -146,6 +158,7 @@ def allocate_view(N: int, m: int, limit: int) -> View:
         key=np.empty(rows),
         n_a=np.empty(rows),
         of_mean=np.empty(rows),
+        of_q=np.empty(rows),
         label=np.empty(rows, np.int64),
         other=np.empty(rows),
         edge=np.empty(2 * LEVELS * m, np.int64),
@@ -198,9 +211,9 @@ def view_holds(
         if p0 == p1:
             return False
         best, worst = v.edge[2 * (level * m + i)], v.edge[2 * (level * m + i) + 1]
-        if p0 > 0 and not ranks_before(s.mean[p0 - 1], s.order[p0 - 1], v.mean[best], best):
+        if p0 > 0 and not ranks_before(s.mean[p0 - 1], s.order[p0 - 1], v.arms[best, MEAN], best):
             return False
-        if p1 < n and not ranks_before(v.mean[worst], worst, s.mean[p1], s.order[p1]):
+        if p1 < n and not ranks_before(v.arms[worst, MEAN], worst, s.mean[p1], s.order[p1]):
             return False
         row = level * GUARDS * m + i
         weakest, strongest = s.roles[WEAKEST, i], s.roles[STRONGEST, i]
@@ -270,7 +283,7 @@ def _gaps_hold(
 
 @inlined
 def fold_in(
-    v: View, row: int, key: float, n_a: float, mean: float, label: int, other: float
+    v: View, row: int, key: float, n_a: float, mean: float, q: float, label: int, other: float
 ) -> float:
     """Put an arm, or the arms of another guard, under a guard; return its bound `other`."""
     if key <= v.other[row]:
@@ -280,7 +293,7 @@ def fold_in(
         v.key[row], v.other[row] = max(v.key[row], key), max(v.other[row], other)
     elif key > v.key[row] or v.label[row] < 0:
         v.other[row] = max(v.key[row], other)
-        v.key[row], v.n_a[row], v.of_mean[row], v.label[row] = key, n_a, mean, label
+        v.key[row], v.n_a[row], v.of_mean[row], v.of_q[row], v.label[row] = key, n_a, mean, q, label
     else:
         v.other[row] = key
     return v.other[row]
@@ -289,7 +302,7 @@ def fold_in(
 @inlined
 def better(v: View, a: int, b: int) -> bool:
     """Whether arm a ranks before arm b."""
-    return ranks_before(v.mean[a], a, v.mean[b], b)
+    return ranks_before(v.arms[a, MEAN], a, v.arms[b, MEAN], b)
 
 
 @kernel
@@ -328,10 +341,9 @@ def carry_on(v: View, level: int, R: int, scale: float) -> None:
         rounding = _ROUNDING * later * most_q
         for way in range(GUARDS):
             row = (level * GUARDS + way) * m + i
-            a = v.label[row]
-            if a < 0:
+            if v.label[row] < 0:
                 continue
-            mean, q = v.mean[a], v.q[a]
+            mean, q = v.of_mean[row], v.of_q[row]
             if way == LOW:
                 key, growth = later * q - mean, (later - more) * most_q
             elif way == HIGH:
@@ -365,5 +377,5 @@ def combine_guards(v: View) -> int:
         for row in range(GUARDS * m):
             a = level * GUARDS * m + row
             if v.label[a] >= 0:
-                fold_in(v, row, v.key[a], v.n_a[a], v.of_mean[a], v.label[a], v.other[a])
+                fold_in(v, row, v.key[a], v.n_a[a], v.of_mean[a], v.of_q[a], v.label[a], v.other[a])
     return cold

@@ -17,7 +17,7 @@ from rai_sim.algorithms.lucb import loop, view
 from rai_sim.algorithms.lucb.rule import new_ranking
 from rai_sim.algorithms.lucb.strides import VIEW
 from rai_sim.algorithms.lucb.view import NoView, new_view
-from rai_sim.algorithms.lucb.view_guards import CHOSEN, FULL_ROUNDS, View, allocate_view
+from rai_sim.algorithms.lucb.view_guards import CHOSEN, FULL_ROUNDS, HOME, View, allocate_view
 from rai_sim.engine.jit import exposed
 from rai_sim.engine.strides import without
 
@@ -86,13 +86,13 @@ def test_a_cut_is_that_of_the_ranking() -> None:
         N = n + int(rng.integers(1, 9))
         v, s = allocate_view(N, m, 0), new_ranking(N, m)
         ends = np.sort(rng.integers(0, n + 1, m - 1))
-        v.size[:], v.cluster[:] = np.diff([0, *ends, n]), -1
+        v.size[:], v.arms[:, HOME] = np.diff([0, *ends, n]), -1
         labels = rng.permutation(N)[:n]
         means = rng.integers(int(rng.choice([2, 10, 1_000])), size=n) / 7.0
         s.order[:n], s.mean[:n] = labels, means
         cut(v, s, n)
         ranked = labels[np.lexsort((labels, -means))]
-        assert v.cluster[ranked].tolist() == np.repeat(np.arange(m), v.size).tolist()
+        assert v.arms[ranked, HOME].tolist() == np.repeat(np.arange(m), v.size).tolist()
 
 
 def test_levels_are_chosen_seldom(views: list[View]) -> None:

@@ -18,6 +18,8 @@ from rai_sim.algorithms.lucb.view_guards import (
     GUARDS,
     HIGH,
     LOW,
+    MEAN,
+    TAKEN,
     View,
     allocate_view,
 )
@@ -47,7 +49,7 @@ def draw_view(rng: np.random.Generator, standing: Standing) -> tuple[View, Flags
     for level in (0, 1):
         no_guards(v, level)
     v.state[DEPTH], v.until[1], p1 = 1, standing.R + 1 + MARGIN, 0
-    v.mean[s.order] = s.mean
+    v.arms[s.order, MEAN] = s.mean
     for i, size in enumerate(standing.places):
         p0, p1 = p1, p1 + size
         for key in (s.lcb, -s.ucb, -s.lcb, s.ucb, s.mean, -s.mean, rng.random(s.order.size)):
@@ -63,16 +65,16 @@ def _leave_out(v: View, standing: Standing, cold: list[int], i: int, L: float, U
     m = v.first.size
     now = v.less[1] = roots(standing, standing.R + 1) * (1.0 - CAUTION)
     then = v.more[1] = roots(standing, standing.R + 1 + MARGIN) * (1.0 + CAUTION)
-    v.cold[1, i], v.q[:] = len(cold), 1.0 / np.sqrt(2.0 * standing.taken)
+    v.cold[1, i], all_q = len(cold), 1.0 / np.sqrt(2.0 * standing.taken)
     if cold:
         v.edge[2 * (m + i)], v.edge[2 * (m + i) + 1] = cold[0], cold[-1]
-        v.least_q[1, i], v.most_q[1, i] = v.q[cold].min(), v.q[cold].max()
+        v.least_q[1, i], v.most_q[1, i] = all_q[cold].min(), all_q[cold].max()
     for a in cold:
-        n_a, mean, q = float(standing.taken[a]), float(v.mean[a]), float(v.q[a])
+        n_a, mean, q = float(standing.taken[a]), float(v.arms[a, MEAN]), float(all_q[a])
         lcb, ucb = mean - now * q, mean + now * q
         by_gap = (BY_L, -ucb) if ucb - L >= U - lcb else (BY_U, lcb)
         for way, key in ((LOW, then * q - mean), (HIGH, mean + then * q), by_gap):
-            fold_in(v, (GUARDS + way) * m + i, key, n_a, mean, a, -np.inf)
+            fold_in(v, (GUARDS + way) * m + i, key, n_a, mean, q, a, -np.inf)
 
 
 def moved(rng: np.random.Generator, standing: Standing, hot: Flags, times: int = 1) -> Standing:
@@ -148,23 +150,30 @@ def drawn_guards(rng: np.random.Generator) -> tuple[View, Flags, float]:
     the view's arrays, which of them are held to the gap by L, and pi^2 N / (3 delta)."""
     n, scale = int(rng.integers(1, 12)), 10.0 ** rng.uniform(2.0, 9.0)
     v = allocate_view(n, 1, 0)
-    v.taken[:] = rng.choice([1.0, 2.0, 3.0, 1000.0, 1e9], n)
-    v.mean[:], v.q[:] = rng.choice([0.0, 1e-3, 0.5, 1.0, 1e6], n), 1.0 / np.sqrt(2.0 * v.taken)
+    v.arms[:, TAKEN] = rng.choice([1.0, 2.0, 3.0, 1000.0, 1e9], n)
+    v.arms[:, MEAN] = rng.choice([0.0, 1e-3, 0.5, 1.0, 1e6], n)
+    q = q_of(v)
     no_guards(v, 1)
     set_bounds(v, 1, 1_000, scale)
-    v.least_q[1, 0], v.most_q[1, 0] = v.q.min(), v.q.max()
+    v.least_q[1, 0], v.most_q[1, 0] = q.min(), q.max()
     by_L = rng.random(n) < 0.5
     for way, key in enumerate(keys_of(v)):
         for a in range(n):
+            n_a, mean = v.arms[a, TAKEN], v.arms[a, MEAN]
             if way < BY_L or by_L[a] == (way == BY_L):
-                fold_in(v, GUARDS + way, key[a], v.taken[a], v.mean[a], a, -np.inf)
+                fold_in(v, GUARDS + way, key[a], n_a, mean, q[a], a, -np.inf)
     return v, by_L, scale
+
+
+def q_of(v: View) -> NDArray[np.float64]:
+    """Return every arm's q."""
+    return 1.0 / np.sqrt(2.0 * v.arms[:, TAKEN])
 
 
 def keys_of(v: View) -> list[NDArray[np.float64]]:
     """Return how extreme arms are, in each way, for the bounds of c of level 1."""
-    more, less = v.more[1] * v.q, v.less[1] * v.q
-    return [more - v.mean, v.mean + more, -(v.mean + less), v.mean - less]
+    mean, more, less = v.arms[:, MEAN], v.more[1] * q_of(v), v.less[1] * q_of(v)
+    return [more - mean, mean + more, -(mean + less), mean - less]
 
 
 def too_low(v: View, by_L: Flags) -> int:
@@ -173,7 +182,7 @@ def too_low(v: View, by_L: Flags) -> int:
     for way, key in enumerate(keys_of(v)):
         row = GUARDS + way
         under = np.full(by_L.size, True) if way < BY_L else by_L == (way == BY_L)
-        like = (v.taken == v.n_a[row]) & (v.mean == v.of_mean[row])
+        like = (v.arms[:, TAKEN] == v.n_a[row]) & (v.arms[:, MEAN] == v.of_mean[row])
         low += bool(np.any(key[under] > v.key[row]))
         low += bool(np.any(key[under & ~like] > v.other[row]))
     return low
@@ -207,14 +216,14 @@ def test_a_guard_is_of_the_most_extreme_arm() -> None:
     rng = np.random.default_rng(2)
     for _ in range(500):
         v = allocate_view(12, 1, 0)
-        v.mean[:], v.state[DEPTH], v.until[1:3] = -np.arange(12), 2, (9, 7)
+        v.arms[:, MEAN], v.state[DEPTH], v.until[1:3] = -np.arange(12), 2, (9, 7)
         for level in range(3):
             no_guards(v, level)
         kinds, keys = rng.integers(4, size=12), rng.integers(6, size=4) / 5.0
         levels = rng.integers(1, 3, 12)
         for a in rng.permutation(12).tolist():
             kind = int(kinds[a])
-            fold_in(v, levels[a] * GUARDS, keys[kind], kind + 1.0, 0.5, a, -np.inf)
+            fold_in(v, levels[a] * GUARDS, keys[kind], kind + 1.0, 0.5, 0.1, a, -np.inf)
         for level in (1, 2):
             own = np.flatnonzero(levels == level)
             v.cold[level, 0] = own.size
