@@ -137,6 +137,7 @@ def test_the_levels_of_the_rows(script: ModuleType, monkeypatch: pytest.MonkeyPa
 
     for name in (
         "package",
+        "interleaved",
         "interleaved_processes",
         "in_fresh_process",
         "two_arms",
