@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rai_sim.arms.base import Arms, frozen_array
 from rai_sim.engine import law as operations
-from rai_sim.engine.jit import gives_words, implements, sums_are_binomial
-from rai_sim.engine.sampling import bernoulli_word, binomial, bits_set, lanes
+from rai_sim.engine.jit import gives_bridges, gives_words, implements, sums_are_binomial
+from rai_sim.engine.sampling import bernoulli_word, binomial, bits_set, hypergeometric, lanes
 from rai_sim.engine.streams import State, uniform
 from rai_sim.engine.vectors import LANES
 from rai_sim.support.errors import ArgumentValueError
@@ -85,6 +85,7 @@ def kearns_saul(p: float) -> float:
 
 
 @gives_words
+@gives_bridges
 @sums_are_binomial
 class BernoulliLaw(NamedTuple):
     """What kernels know: p (N,), p times 2^64 (N,), whether words are exact for every arm, the
@@ -153,3 +154,23 @@ def _has_words(law: BernoulliLaw) -> bool:
 @implements(operations.word, BernoulliLaw)
 def _word(law: BernoulliLaw, arm: int, pulls: int, state: State) -> tuple[np.uint64, State]:
     return bernoulli_word(law.expansion[arm], state)
+
+
+@implements(operations.sum_between, BernoulliLaw)
+def _sum_between(
+    law: BernoulliLaw,
+    arm: int,
+    total: float,
+    pulls: int,
+    k: int,
+    later: float,
+    later_k: int,
+    state: State,
+) -> tuple[float, State]:
+    successes, state = hypergeometric(later_k, int(later - total), k, state)
+    return total + successes, state
+
+
+@implements(operations.bridge_proxy, BernoulliLaw)
+def _bridge_proxy(law: BernoulliLaw) -> float:
+    return 0.25

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rai_sim.arms.base import LARGEST, TOO_LARGE, Arms, frozen_array
 from rai_sim.engine import law as operations
-from rai_sim.engine.jit import implements
+from rai_sim.engine.jit import gives_bridges, implements
 from rai_sim.engine.sampling import normal
 from rai_sim.engine.streams import State
 from rai_sim.support.errors import ArgumentValueError
@@ -73,6 +73,7 @@ class Gaussian(Arms):
         return (self.means, self.sd)
 
 
+@gives_bridges
 class GaussianLaw(NamedTuple):
     """What kernels know: the means (N,) and the common standard deviation."""
 
@@ -134,3 +135,25 @@ def _has_words(law: GaussianLaw) -> bool:
 @implements(operations.word, GaussianLaw)
 def _word(law: GaussianLaw, arm: int, pulls: int, state: State) -> tuple[np.uint64, State]:
     return np.uint64(0), state
+
+
+@implements(operations.sum_between, GaussianLaw)
+def _sum_between(
+    law: GaussianLaw,
+    arm: int,
+    total: float,
+    pulls: int,
+    k: int,
+    later: float,
+    later_k: int,
+    state: State,
+) -> tuple[float, State]:
+    z, state = normal(state)
+    share = k / later_k
+    sd = law.sd * math.sqrt(k * (1.0 - share))
+    return total + share * (later - total) + sd * z, state
+
+
+@implements(operations.bridge_proxy, GaussianLaw)
+def _bridge_proxy(law: GaussianLaw) -> float:
+    return _proxy(law)

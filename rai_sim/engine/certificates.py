@@ -196,6 +196,16 @@ def log_over_share(skip_error: float, jump: int) -> float:
 
 
 @kernel
+def take_block(skip_error: float, jumps: int) -> tuple[float, int]:
+    """Return the shares together of all jumps of the first block after jump number `jumps`, and the
+    number of its last."""
+    first, share = FIRST_JUMPS, 0.25 * skip_error
+    while jumps >= first:
+        first, share = 2 * first, 0.5 * share
+    return share, 2 * first - 1
+
+
+@kernel
 def pair_budget(law: Any, n: int, skip_error: float, jump: int) -> float:
     """Return 2 v ln(n (n - 1) / eps) for jump number `jump`; infinite if nothing may be left to
     chance."""

@@ -258,6 +258,16 @@ def may_give_words(law: object) -> bool:
     return type(law) in _WITH_WORDS
 
 
+#: Laws that give sums between two known ones.
+_WITH_BRIDGES: set[type] = set()
+
+
+def gives_bridges(law: F) -> F:
+    """Class decorator of a law that gives sums between two known ones (see `rai_sim.engine.law`)."""
+    _WITH_BRIDGES.add(cast(type, law))
+    return law
+
+
 #: Laws whose sums are binomial.
 _OF_BINOMIALS: set[type] = set()
 
@@ -278,6 +288,12 @@ def for_words(stand_in: Callable[..., Any]) -> Callable[[F], F]:
     """Compile the decorated helper where its first argument, or the field `law` of it,
     `gives_words`, and the stand-in elsewhere."""
     return _where(_WITH_WORDS.__contains__, stand_in)
+
+
+def for_bridges(stand_in: Callable[..., Any]) -> Callable[[F], F]:
+    """Compile the decorated helper where its first argument, or the field `law` of it,
+    `gives_bridges`, and the stand-in elsewhere."""
+    return _where(_WITH_BRIDGES.__contains__, stand_in)
 
 
 def for_type(wanted: type, stand_in: Callable[..., Any]) -> Callable[[F], F]:

@@ -92,3 +92,17 @@ def word(law: Any, arm: int, pulls: int, state: State) -> tuple[np.uint64, State
     Pulls beyond those available may be asked for, never used.
     """
     _no_python_version("word", law)
+
+
+def sum_between(
+    law: Any, arm: int, total: float, pulls: int, k: int, later: float, later_k: int, state: State
+) -> tuple[float, State]:
+    """Return the sum after k more pulls, given that it will be `later` after later_k > k >= 1 more;
+    only for laws declared by `rai_sim.engine.jit.gives_bridges`."""
+    _no_python_version("sum_between", law)
+
+
+def bridge_proxy(law: Any) -> float:
+    """Return a variance proxy, in squared law units, of which an arm's next reward is sub-Gaussian
+    given its past and a later sum; only for laws declared by `rai_sim.engine.jit.gives_bridges`."""
+    _no_python_version("bridge_proxy", law)

@@ -43,3 +43,9 @@ def shift(schedule: Any) -> float:
     """Return a number of rounds such that W(R) / sqrt(R + shift) does not fall with R; infinite if
     no more is known than that W does not; for schedules of every round."""
     _no_python_version("shift", schedule)
+
+
+def leaps(schedule: Any) -> bool:
+    """Return whether the last two arms' jumps may be judged after the fact
+    (`rai_sim.engine.round_robin.leaps`); for schedules of every round."""
+    _no_python_version("leaps", schedule)

@@ -138,3 +138,8 @@ def _threshold_after(schedule: ButterscotchSchedule, R0: float, W0: float, R: fl
 @implements(operations.shift, ButterscotchSchedule)
 def _shift(schedule: ButterscotchSchedule) -> float:
     return np.inf
+
+
+@implements(operations.leaps, ButterscotchSchedule)
+def _leaps(schedule: ButterscotchSchedule) -> bool:
+    return False

@@ -199,6 +199,7 @@ def _announce(cls: Any, function: FunctionType) -> None:
     announce(operations.pulls_after, cls, _pulls_after)
     announce(operations.threshold_after, cls, _threshold_after)
     announce(operations.shift, cls, _shift)
+    announce(operations.leaps, cls, _leaps)
 
 
 @cache
@@ -225,3 +226,7 @@ def _threshold_after(schedule: Any, R0: float, W0: float, R: float) -> float:
 
 def _shift(schedule: Any) -> float:
     return np.inf
+
+
+def _leaps(schedule: Any) -> bool:
+    return True

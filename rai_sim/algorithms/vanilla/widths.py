@@ -138,3 +138,8 @@ def _threshold_after(schedule: VanillaSchedule, R0: float, W0: float, R: float) 
 @implements(operations.shift, VanillaSchedule)
 def _shift(schedule: VanillaSchedule) -> float:
     return schedule.shift
+
+
+@implements(operations.leaps, VanillaSchedule)
+def _leaps(schedule: VanillaSchedule) -> bool:
+    return schedule.width != PAPER  # its numbers are those of before there were leaps

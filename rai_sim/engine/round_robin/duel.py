@@ -31,8 +31,17 @@ from rai_sim.engine.certificates import (
     pair_budget,
     sure_rounds,
 )
-from rai_sim.engine.history import History, keep_state, next_asked, see_arm, stopped_at
+from rai_sim.engine.history import next_asked, stopped_at
 from rai_sim.engine.jit import inlined, kernel
+from rai_sim.engine.round_robin.leaps import (
+    Pair,
+    Sums,
+    far,
+    leap,
+    leap_budget,
+    pull,
+    see,
+)
 from rai_sim.engine.round_robin.run import JUMPS, PULLS, ROUND, Run
 from rai_sim.engine.sampling import bits_set, lanes
 from rai_sim.engine.streams import State
@@ -52,19 +61,8 @@ _GROWTH = 0.44
 #: Sums are bounded in steps of this share of a reward.
 _STEPS = 256.0
 
-#: Of arms a and b: their sums, and their next 64 rewards as bits.
-Sums = tuple[float, float]
+#: Of arms a and b: their next 64 rewards as bits.
 Words = tuple[np.uint64, np.uint64]
-
-
-class Pair(NamedTuple):
-    """The two arms by the caller's indices, the pulls of all others, and mu_a - mu_b in law
-    units."""
-
-    a: int
-    b: int
-    others: int
-    drift: float
 
 
 class Anchor(NamedTuple):
@@ -95,10 +93,11 @@ def duel(run: Run, last: int, state: State) -> tuple[int, State]:
     budget = pair_budget(law, 2, skip_error, clock[JUMPS] + 1)
     per_budget = 1.0 / budget
     anchor, chord = Anchor(0.0, 0.0, 0.0), Chord(R, R, 0.0, 0.0)
+    to_leap, clock[JUMPS] = leap_budget(race, skip_error, clock[JUMPS])
     due = next_asked(history)
     while last > R and not stopped_at(history, R, pair.others + 2 * R, 2):
         if due <= R:
-            due = _see(history, pair, sums, R)
+            due = see(history, pair, sums, R)
         gap = sums[0] - sums[1]
         anchor = _renewed_anchor(race, pair, anchor, R)
         chord = _renewed_chord(race, anchor, chord, abs(gap), R, budget)
@@ -106,13 +105,19 @@ def duel(run: Run, last: int, state: State) -> tuple[int, State]:
         if not abs(gap) <= W:  # or sums that are not finite, which the caller reports
             break
         D = W - abs(gap)
+        if to_leap > 0.0 and far(race, D):
+            R, sums, to_leap, state = leap(
+                race, history, run.ahead, pair, sums, R, last, to_leap, state
+            )
+            due = next_asked(history)
+            continue
         sure = sure_rounds(D, laws.spread(law))
         reach = D * D * per_budget  # about the length that bound 2 certifies
-        if max(sure, reach) < WORTH_A_JUMP and laws.has_words(law):
+        if (to_leap > 0.0 or max(sure, reach) < WORTH_A_JUMP) and laws.has_words(law):
             words, state = _draw(law, pair, R, state)
             rounds = min(_walk(race.schedule, words, gap, R, W, slope), last - R)
             while R + rounds > due:
-                due = _see(history, pair, _after(sums, words, due - R), due)
+                due = see(history, pair, _after(sums, words, due - R), due)
             sums = _after(sums, words, rounds)
         else:
             if 4.0 * reach > sure:
@@ -134,7 +139,7 @@ def duel(run: Run, last: int, state: State) -> tuple[int, State]:
                 )
                 sure = max(sure, certified)
             rounds = laws.handy(law, min(sure + 1, last - R))
-            sums, state = _pull(law, pair, sums, R, rounds, state)
+            sums, state = pull(law, pair, sums, R, rounds, state)
         R += rounds
     total[0], total[1] = sums
     return R - clock[ROUND], state
@@ -205,25 +210,6 @@ def _after(sums: Sums, words: Words, rounds: int) -> Sums:
     """Return the sums after some of the words' rounds."""
     mask = lanes(0, rounds)
     return sums[0] + bits_set(words[0] & mask), sums[1] + bits_set(words[1] & mask)
-
-
-@inlined
-def _pull(
-    law: Any, pair: Pair, sums: Sums, R: int, rounds: int, state: State
-) -> tuple[Sums, State]:
-    """Draw the pulls of some rounds after R as one sum an arm."""
-    of_a, state = laws.more_pulls(law, pair.a, sums[0], R, rounds, state)
-    of_b, state = laws.more_pulls(law, pair.b, sums[1], R, rounds, state)
-    return (of_a, of_b), state
-
-
-@kernel
-def _see(history: History, pair: Pair, sums: Sums, R: int) -> int:
-    """Keep the state of round R, for a trace; return the next round asked for."""
-    see_arm(history, pair.a, sums[0] / R, R, pair.others + 2 * R)
-    see_arm(history, pair.b, sums[1] / R, R, pair.others + 2 * R)
-    keep_state(history, R)
-    return next_asked(history)
 
 
 @kernel

@@ -18,6 +18,7 @@ from rai_sim.engine.jit import inlined, may_give_words
 from rai_sim.engine.partition import Partition, new_partition
 from rai_sim.engine.ranking import new_standings
 from rai_sim.engine.round_robin.crowd import places
+from rai_sim.engine.round_robin.leaps import Ahead, new_ahead
 from rai_sim.engine.round_robin.many import NoCrowd, no_crowd, start
 from rai_sim.engine.round_robin.roster.lists import Roster, allocate_roster
 from rai_sim.engine.streams import new_generators
@@ -59,6 +60,7 @@ class Run(NamedTuple):
     generators: NDArray[np.uint64]  # of the replication's stream
     clock: NDArray[np.int64]
     terms: NDArray[np.float64]
+    ahead: Ahead
     crowd: Any  # `Crowd`, `Roster` or `NoCrowd`
 
 
@@ -84,6 +86,7 @@ def new_run(
         generators=new_generators(),
         clock=np.zeros(_CELLS, np.int64),
         terms=np.zeros(_TERMS),
+        ahead=new_ahead(),
         crowd=new_crowd(law, N, m) if crowds else no_crowd(),
     )
 
