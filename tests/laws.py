@@ -20,6 +20,7 @@ KEY = roomy_key(30)
 # Numba reads functions from a module's globals.
 one_pull, more_pulls = operations.one_pull, operations.more_pulls
 pulls_available, spread, mean_of = operations.pulls_available, operations.spread, operations.mean_of
+sum_between = operations.sum_between
 unit_of, proxy_of = operations.unit, operations.proxy
 
 
@@ -29,6 +30,16 @@ def draw_at_once(law: Any, arm: int, k: int, key: NDArray[np.uint64], out: Float
     state = replication_stream(key, k, key[2:])
     for i in range(out.size):
         out[i], state = more_pulls(law, arm, 0.0, 0, k, state)
+
+
+@driver
+def draw_between(
+    law: Any, arm: int, k: int, later: float, later_k: int, key: NDArray[np.uint64], out: Floats
+) -> None:
+    """Fill `out` with sums after 7 + k pulls, the first 7 adding up to 3 and 7 + later_k to `later`."""
+    state = replication_stream(key, k, key[2:])
+    for i in range(out.size):
+        out[i], state = sum_between(law, arm, 3.0, 7, k, later, later_k, state)
 
 
 @driver
@@ -68,6 +79,16 @@ def sums(arms: Arms, arm: int, k: int, size: int = 100_000, at_once: bool = True
     """Return independent sums of k pulls, in law units."""
     out = np.empty(size)
     (draw_at_once if at_once else draw_one_by_one)(arms.kernel_law(), arm, k, KEY, out)
+    return out
+
+
+def sums_between(
+    arms: Arms, arm: int, k: int, later: float, later_k: int, size: int = 100_000
+) -> Floats:
+    """Return independent sums after 7 + k pulls, the first 7 adding up to 3 and the first 7 + later_k
+    to `later`, in law units."""
+    out = np.empty(size)
+    draw_between(arms.kernel_law(), arm, k, later, later_k, KEY, out)
     return out
 
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from rai_sim.algorithms.lucb.variants import loop as _loaded  # noqa: F401  # for `_drivers`
 from rai_sim.engine import law as operations
-from rai_sim.engine.jit import gives_words, implements
+from rai_sim.engine.jit import gives_bridges, gives_words, implements
 from rai_sim.engine.kernel_cache import KernelCache
 from rai_sim.engine.sampling import bits_set, lanes
 from rai_sim.engine.streams import State
@@ -51,6 +51,7 @@ _MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @gives_words
+@gives_bridges
 class Stack(NamedTuple):
     """What kernels and literal loops know of the rewards."""
 
@@ -289,6 +290,25 @@ def _handy(law: Stack, k: int) -> int:
 @implements(operations.has_words, Stack)
 def _has_words(law: Stack) -> bool:
     return law.kind in (WORDS, RECORDING)
+
+
+@implements(operations.sum_between, Stack)
+def _sum_between(
+    law: Stack,
+    arm: int,
+    total: float,
+    pulls: int,
+    k: int,
+    later: float,
+    later_k: int,
+    state: State,
+) -> tuple[float, State]:
+    return _added(law, total, key_of(state), arm, pulls, k), _passed_on(law, state)
+
+
+@implements(operations.bridge_proxy, Stack)
+def _bridge_proxy(law: Stack) -> float:
+    return 0.25 if law.kind <= BITS else np.inf
 
 
 def new_stack(kind: int, means: NDArray[np.float64], variance_proxy: float, **others: Any) -> Stack:

@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from laws import quotients, sums
+from laws import quotients, sums, sums_between
 from scipy import stats
 from statistics_checks import (
     LEVEL,
@@ -80,3 +80,15 @@ def test_bernoulli_sums(arms: Bernoulli, wordy: bool) -> None:
         assert chi_square(counts_in(edges, draws), masses(wrong, edges)) < LEVEL
     if not wordy:
         assert fit(stats.binom(10**6, 1e-5), sums(arms, 2, 10**6)) > LEVEL
+
+
+def test_sums_between_two_known_ones() -> None:
+    """Chi-square against hypergeometrics: three comparisons, each with a control."""
+    arms = Bernoulli([0.3, 0.8])
+    for k, ones, later_k in [(3, 5, 11), (32, 50, 64), (500_000, 300_000, 1_000_000)]:
+        draws = sums_between(arms, 1, k, 3.0 + ones, later_k) - 3.0
+        for extra in (0, max(1, ones // 500)):
+            law = stats.hypergeom(later_k, ones + extra, k)
+            edges = bin_edges(law, draws.size, whole=True)
+            p_value = chi_square(counts_in(edges, draws), masses(law, edges))
+            assert (p_value > LEVEL) == (extra == 0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from laws import sums
+from laws import sums, sums_between
 from scipy import stats
 from statistics_checks import (
     LEVEL,
@@ -40,3 +40,16 @@ def test_gaussian_sums() -> None:
             chi_square(counts_in(edges, draws), masses(stats.norm(mean + 0.05 * sd, sd), edges))
             < LEVEL
         )
+
+
+def test_sums_between_two_known_ones() -> None:
+    """Chi-square against the law of a sum given a later one: three comparisons, each with a control."""
+    arms = Gaussian([0.25, -3.0], sd=0.75)
+    for k, later, later_k in [(1, 0.0, 2), (40, 25.0, 64), (10**8, 10**9, 10**9)]:
+        mean = 3.0 + (later - 3.0) * k / later_k
+        sd = 0.75 * math.sqrt(k * (later_k - k) / later_k)
+        draws = sums_between(arms, 1, k, later, later_k)
+        edges = bin_edges(stats.norm(mean, sd), draws.size, whole=False)
+        found = counts_in(edges, draws)
+        assert chi_square(found, masses(stats.norm(mean, sd), edges)) > LEVEL
+        assert chi_square(found, masses(stats.norm(mean, 1.05 * sd), edges)) < LEVEL

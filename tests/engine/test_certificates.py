@@ -17,9 +17,10 @@ from rai_sim.engine.certificates import LONGEST, Race
 from rai_sim.engine.jit import driver, exposed
 
 # As Python can call them.
-log_over_share, pair_budget = (
+log_over_share, pair_budget, take_block = (
     exposed(certificates.log_over_share),
     exposed(certificates.pair_budget),
+    exposed(certificates.take_block),
 )
 sure_rounds, longest_jump = exposed(certificates.sure_rounds), exposed(certificates.longest_jump)
 projected_gap = exposed(certificates.projected_gap)
@@ -182,6 +183,16 @@ def test_jumps_share_the_budget() -> None:
     shares(1e-12, logs)
     assert (np.diff(logs) >= 0.0).all()
     assert 0.999e-12 < math.fsum(np.exp(-logs)) <= 1e-12
+
+
+def test_a_block_is_what_its_jumps_would_have_had() -> None:
+    """The first one that begins after a jump; the next jump is behind it."""
+    logs = np.empty(2**13)
+    shares(1e-12, logs)
+    for jump, first, last in ((0, 1024, 2047), (1023, 1024, 2047), (1024, 2048, 4095)):
+        share, end = take_block(1e-12, jump)
+        assert end == last
+        assert share == pytest.approx(math.fsum(np.exp(-logs[first - 1 : last])), rel=1e-9)
 
 
 def test_every_jump_draws_on_one_budget() -> None:

@@ -112,7 +112,17 @@ def test_what_does_not_count_is_there() -> None:
 
 
 #: What makes a function a kernel (see `rai_sim.engine.jit`).
-KERNELS = {"kernel", "inlined", "driver", "implements", "for_words", "for_type", "njit", "overload"}
+KERNELS = {
+    "kernel",
+    "inlined",
+    "driver",
+    "implements",
+    "for_words",
+    "for_bridges",
+    "for_type",
+    "njit",
+    "overload",
+}
 
 
 def decorated(tree: ast.AST) -> Iterator[ast.FunctionDef]:

@@ -90,6 +90,6 @@ def test_python_alone_cannot_call_operations(name: str, arms: Arms) -> None:
 
 def test_these_are_the_operations() -> None:
     """That laws are asked for: a law that lacks one does not compile where it is needed."""
-    assert len(OPERATIONS) == 10
+    assert len(OPERATIONS) == 12
     assert {"one_pull", "more_pulls", "word", "spread", "proxy"} <= set(OPERATIONS)
     assert np.int64(laws.ENDLESS) == laws.ENDLESS >= MOST_PULLS

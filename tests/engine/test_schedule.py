@@ -64,10 +64,12 @@ def test_widths_grow_and_are_concave_where_rounds_are_skipped() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["every_round", "pulls_after", "threshold", "threshold_after", "shift"]
+    "name", ["every_round", "pulls_after", "threshold", "threshold_after", "shift", "leaps"]
 )
 def test_python_alone_cannot_call_operations(name: str) -> None:
     """Each refuses, and says by what it can be called."""
-    arguments = {"every_round": 0, "threshold_after": 3, "shift": 0}.get(name, 1) * (1.0,)
+    arguments = {"every_round": 0, "threshold_after": 3, "shift": 0, "leaps": 0}.get(name, 1) * (
+        1.0,
+    )
     with pytest.raises(TypeError, match=rf"^{name} was given VanillaSchedule, .*from a kernel$"):
         getattr(schedules, name)(paper(SCALE), *arguments)

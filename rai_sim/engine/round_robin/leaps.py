@@ -59,7 +59,7 @@ from rai_sim.engine.streams import State
 #: A stretch may take this share of the budget that is left.
 _SHARE = 1.0 / 8.0
 #: Leaps are as long as may be if their end comes so many standard deviations nearer to W than expected.
-_ALLOWED_FOR = 1.7
+_ALLOWED_FOR = 2.1
 #: A leap spans at most so many times R.
 _LONGEST = 4.0
 #: Rewards that come as words are walked by words where D is no more than this (measured).
@@ -138,7 +138,7 @@ def _never(race: Race, D: float) -> bool:
 @for_bridges(_never)
 def far(race: Race, D: float) -> bool:
     """Whether a leap is worth it at distance D from W."""
-    return D > (_NEAR if laws.has_words(race.law) else 0.0)
+    return (_NEAR if laws.has_words(race.law) else 0.0) < D
 
 
 def _no_leaps(
@@ -194,7 +194,7 @@ def leap(
         if due <= R:
             due = see(history, pair, sums, R)
         if (
-            R >= last
+            last <= R
             or not far(race, W - abs(sums[0] - sums[1]))
             or stopped_at(history, R, pair.others + 2 * R, 2)
         ):

@@ -20,7 +20,8 @@ from rai_sim.algorithms.vanilla.widths import paper
 from rai_sim.arms.base import Arms
 from rai_sim.engine.jit import exposed
 from rai_sim.engine.round_robin import duel
-from rai_sim.engine.round_robin.duel import Anchor, Chord, Pair
+from rai_sim.engine.round_robin.duel import Anchor, Chord
+from rai_sim.engine.round_robin.leaps import Pair
 
 # As Python can call them.
 walk, jump = exposed(duel._walk), exposed(duel._jump)
