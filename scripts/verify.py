@@ -383,6 +383,20 @@ def duels(size: Size, pool: Executor, jobs: int) -> Verdict:
     return paths("Vanilla, two arms", Vanilla(), duel_tasks(), size.duels, jobs)
 
 
+def leaps(size: Size, pool: Executor, jobs: int) -> Verdict:
+    """Vanilla with two arms and narrower widths, gaps so small that leaps make most rounds."""
+    tasks = [two_arms("words", *far) for far in ((0.5, 0.02, 0.01), (0.8, 0.015, 0.1))]
+    found = [
+        paths(f"Vanilla, {rule.width}, leaps", rule, tasks, size.vanilla_paths // 100, jobs)
+        for rule in (Vanilla(width="mixture"), Vanilla(width="stitched"))
+    ]
+    return Verdict(
+        "paths, Vanilla, leaps",
+        all(verdict.passed for verdict in found),
+        "; ".join(verdict.detail for verdict in found),
+    )
+
+
 def vanilla_paths(merging: bool, size: Size, pool: Executor, jobs: int) -> Verdict:
     """Vanilla with more arms."""
     rule = Vanilla(merging=merging)
@@ -1037,6 +1051,7 @@ CHECKS: dict[str, list[Check]] = {
     ],
     "paths": [
         duels,
+        leaps,
         partial(vanilla_paths, True),
         partial(vanilla_paths, False),
         partial(many_arms, Vanilla()),

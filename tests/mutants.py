@@ -500,11 +500,11 @@ ROSTERED: tuple[Trial, ...] = tuple(
 
 #: A width that is flat for long, taken to grow as the root of the rounds.
 STEEP = Changed("algorithms/vanilla/widths.py", "_shift", "return schedule.shift", "return 0.0")
-#: Trials of such widths: two arms, tuned for more rounds than they take.
+#: Trials of such widths: two arms, tuned for more rounds than they take, of a law that does not leap.
 FLAT: tuple[Trial, ...] = tuple(
     (
         Vanilla(width="mixture", tuned_rounds=1_000_000),
-        two_arms("words", 0.5, gap, 0.1),
+        two_arms("reals", 0.5, gap, 0.1),
         11,
         200,
         {},

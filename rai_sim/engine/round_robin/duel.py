@@ -4,6 +4,9 @@ loop of scalars and longer jumps.
 Legend as in `rai_sim.engine.certificates`; n = 2, so the constraint is |S_a - S_b| <= W(R) and
 there are two pairs, (a, b) and (b, a).
 
+Where a law gives sums between two known ones, and the schedule asks for it, jumps far from W are leaps
+(`rai_sim.engine.round_robin.leaps`). What follows is for all other rounds.
+
 W itself costs a logarithm and a root. As W is concave, its chord from one round to a later one lies
 below it, by about W/32 times the square of the chord's share of R; so near the threshold distances
 are measured from chords. Elsewhere W is bounded from below by its growth since a round that is at
