@@ -19,7 +19,9 @@ ones sd^2 (their conditional variance is less). Let v = 2 B and
 
 If both arms' ends lie inside, all four factors being positive,
 
-    P(|gap| > W in some round between | both ends) <= 4 exp(-2 min(c, c') / (V K)).
+    P(|gap| > W in some round between | both ends) <= 2 exp(-2 c / (V K)) + 2 exp(-2 c' / (V K)),
+
+the second of which is at most the square of the first one's half, doubled, if c' >= 2 c.
 
 *Proof.* Let X_j be the gap after j more rounds, less its chord from gap to gap'. As m = K - j rewards
 an arm are left, M_j = X_j / (K - j) is a martingale, and the logarithm of E exp(y (M_{j+1} - M_j)) is at
@@ -34,7 +36,7 @@ have the same bound; and so has -gap, with c'. []
 Budget. A replication's last two arms get the shares of a whole block of jumps (`certificates.take_block`).
 Given all that is drawn, what lies between two sums that nothing was drawn between has the law of such
 bridges; so the bounds of all stretches that are passed over, added up, bound the probability that one
-of them holds an event. A stretch is passed over only if its bound is at most an eighth of what is
+of them holds an event. A stretch is passed over only if its bound is at most half of what is
 left, from which it is taken: the sum stays below the budget, whatever the number of stretches. Bounds fall by
 many nats from one leap to the next, so hardly any takes a noticeable part.
 
@@ -57,13 +59,13 @@ from rai_sim.engine.jit import for_bridges, inlined, kernel
 from rai_sim.engine.streams import State
 
 #: A stretch may take this share of the budget that is left.
-_SHARE = 1.0 / 8.0
+_SHARE = 0.5
 #: Leaps are as long as may be if their end comes so many standard deviations nearer to W than expected.
-_ALLOWED_FOR = 2.1
+_ALLOWED_FOR = 2.0
 #: A leap spans at most so many times R.
 _LONGEST = 4.0
 #: Rewards that come as words are walked by words where D is no more than this (measured).
-_NEAR = 80.0
+_NEAR = 64.0
 #: Takes more off W than rounding can add to it.
 _CAUTION = 1.0 - 2.0**-50
 #: Jumps certified beforehand are as long as leaps for rewards whose proxy is below this share of their
@@ -172,7 +174,7 @@ def leap(
     law, schedule, due = race.law, race.schedule, next_asked(history)
     v = 2.0 * laws.bridge_proxy(law)
     slack = _ALLOWED_FOR * math.sqrt(v)
-    least = slack * slack - 2.0 * v * math.log(_SHARE / 4.0 * budget)
+    least = slack * slack - 2.0 * v * math.log(_SHARE / 2.0 * budget)
     W = schedules.threshold(schedule, np.float64(R)) / laws.unit(law)
     while True:
         gap = sums[0] - sums[1]
@@ -209,8 +211,10 @@ def touched(v: float, W: float, gap: float, W_end: float, gap_end: float, K: int
     W, W_end, k = W * _CAUTION, W_end * _CAUTION, np.float64(K)
     if not (abs(gap) < W and abs(gap_end) < W_end):
         return np.inf
-    product = min((W - gap) * (W_end - gap_end), (W + gap) * (W_end + gap_end))
-    return 4.0 * math.exp(-2.0 * product * (k - 1.0) / (v * k * (k + 1.0)))
+    below, above = (W - gap) * (W_end - gap_end), (W + gap) * (W_end + gap_end)
+    nearer = min(below, above)
+    one = math.exp(-2.0 * nearer * (k - 1.0) / (v * k * (k + 1.0)))
+    return 2.0 * one * (1.0 + one) if max(below, above) >= 2.0 * nearer else 4.0 * one
 
 
 @kernel

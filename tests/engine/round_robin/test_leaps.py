@@ -92,7 +92,14 @@ def test_what_is_known_of_a_bridge() -> None:
         assert bound(9, 5.0, gap, 5.0, gap_end) == math.inf
     near = bound(99, 20.0, 5.0, 20.0, 9.0)
     assert near == bound(99, 20.0, -5.0, 20.0, -9.0)
-    assert near == pytest.approx(4.0 * math.exp(-2.0 * 15.0 * 11.0 * 98.0 / (0.5 * 99.0 * 100.0)))
+    one, other = (
+        math.exp(-2.0 * product * 98.0 / (0.5 * 99.0 * 100.0))
+        for product in (15.0 * 11.0, 25.0 * 29.0)
+    )
+    assert near == pytest.approx(2.0 * one * (1.0 + one)) > 2.0 * (one + other)
+    assert bound(99, 20.0, 1.0, 20.0, -1.0) == pytest.approx(
+        4.0 * math.exp(-2.0 * 19.0 * 21.0 * 98.0 / (0.5 * 99.0 * 100.0))
+    )
 
 
 TERNARY = Categorical([0.0, 1.0, 2.0], [[0.3, 0.3, 0.4]] * 2)
@@ -176,8 +183,8 @@ FAULTS: dict[str, Edit] = {
     "one side": Changed(
         "engine/round_robin/leaps.py",
         "touched",
-        "min((W - gap) * (W_end - gap_end), (W + gap) * (W_end + gap_end))",
-        "(W + gap) * (W_end + gap_end)",
+        "nearer = min(below, above)",
+        "nearer = above",
     ),
 }
 
