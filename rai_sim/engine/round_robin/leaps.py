@@ -40,6 +40,11 @@ of them holds an event. A stretch is passed over only if its bound is at most ha
 left, from which it is taken: the sum stays below the budget, whatever the number of stretches. Bounds fall by
 many nats from one leap to the next, so hardly any takes a noticeable part.
 
+W itself costs a logarithm. As W / sqrt(R + shift) does not fall, its value at an earlier round times
+sqrt(R + shift) is a lower bound; at both ends it serves as W does, for its chord lies below W's. It is used as
+long as it costs little: by a change of R in which W / sqrt(R + shift) grows by some hundredths of D / sqrt(R).
+Where |gap| exceeds it no more is said than that the leap is over.
+
 How long a leap is hangs on the past alone, and no proof on how long it is.
 """
 
@@ -175,17 +180,26 @@ def leap(
     v = 2.0 * laws.bridge_proxy(law)
     slack = _ALLOWED_FOR * math.sqrt(v)
     least = slack * slack - 2.0 * v * math.log(_SHARE / 2.0 * budget)
-    W = schedules.threshold(schedule, np.float64(R)) / laws.unit(law)
+    W, shift = (
+        schedules.threshold(schedule, np.float64(R)) / laws.unit(law),
+        schedules.shift(schedule),
+    )
+    anchor = R + shift
+    rate = W / math.sqrt(anchor)
     while True:
         gap = sums[0] - sums[1]
         D = W - abs(gap)
-        slope = math.copysign(pair.drift, pair.drift * gap) - 0.5 * W / (
-            R + schedules.shift(schedule)
-        )
+        slope = math.copysign(pair.drift, pair.drift * gap) - 0.5 * W / (R + shift)
         root = 0.5 * (slack + math.sqrt(max(least + 4.0 * D * slope, 0.0)))
         K = int(max(min(min(D * D / (root * root), _LONGEST * R), np.float64(last - R)), 1.0))
         ends, state = pull(law, pair, sums, R, K, state)
-        W_end = schedules.threshold(schedule, np.float64(R + K)) / laws.unit(law)
+        X_end = np.float64(R + K) + shift
+        # a shift may be infinite: then W itself is asked for
+        if (X_end - anchor) * W <= D * X_end < np.inf:
+            W_end = rate * math.sqrt(X_end)
+        else:
+            W_end = schedules.threshold(schedule, np.float64(R + K)) / laws.unit(law)
+            anchor, rate = X_end, W_end / math.sqrt(X_end)
         bound = touched(v, W, gap, W_end, ends[0] - ends[1], K)
         if bound <= _SHARE * budget:
             R, W, sums, budget = R + K, W_end, ends, budget - bound
