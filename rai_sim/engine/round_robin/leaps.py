@@ -65,7 +65,7 @@ from rai_sim.engine.streams import State
 
 #: A stretch may take this share of the budget that is left.
 _SHARE = 0.5
-#: Leaps are as long as may be if their end comes so many standard deviations nearer to W than expected.
+#: Leaps are as long as may be if their end comes so many standard deviations nearer to W than expected (measured).
 _ALLOWED_FOR = 2.0
 #: A leap spans at most so many times R.
 _LONGEST = 4.0

@@ -96,7 +96,8 @@ def test_what_is_known_of_a_bridge() -> None:
         math.exp(-2.0 * product * 98.0 / (0.5 * 99.0 * 100.0))
         for product in (15.0 * 11.0, 25.0 * 29.0)
     )
-    assert near == pytest.approx(2.0 * one * (1.0 + one)) > 2.0 * (one + other)
+    assert near == pytest.approx(2.0 * one * (1.0 + one))
+    assert near > 2.0 * (one + other)
     assert bound(99, 20.0, 1.0, 20.0, -1.0) == pytest.approx(
         4.0 * math.exp(-2.0 * 19.0 * 21.0 * 98.0 / (0.5 * 99.0 * 100.0))
     )
