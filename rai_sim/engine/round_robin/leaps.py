@@ -6,7 +6,7 @@ round R + K, all in law units.
 A jump that is certified beforehand has to allow for all ends it might have: it is a ninth of the
 distance D = W - |gap| long, in standard deviations. Once its end is known, the walk in between is a
 bridge, of which much more can be said: a leap is a fifth of D, so a third of the draws suffice. One leap
-in some twenty comes so near to W that no more than that is known. It is then cut in its middle: the
+in some forty comes so near to W that no more than that is known. It is then cut in its middle: the
 sums there are drawn given those at both ends (`law.sum_between`), and both halves are judged likewise.
 Nothing is ever drawn anew, so what is looked at does not bias it.
 
@@ -65,7 +65,8 @@ from rai_sim.engine.streams import State
 
 #: A stretch may take this share of the budget that is left.
 _SHARE = 0.5
-#: Leaps are as long as may be if their end comes so many standard deviations nearer to W than expected (measured).
+#: Leaps are as long as may be if their end comes so many standard deviations nearer to W than
+#: expected (measured).
 _ALLOWED_FOR = 2.0
 #: A leap spans at most so many times R.
 _LONGEST = 4.0
