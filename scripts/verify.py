@@ -30,7 +30,7 @@ from scipy import stats
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from coins import Coin
-from kills import kill
+from kills import kill, kill_parts
 from mutants import (
     LATE_STATE,
     LENGTHENED_LUCB,
@@ -1021,6 +1021,23 @@ def kills(keep: str, size: Size, pool: Executor, jobs: int) -> Verdict:
     )
 
 
+def killed_parts(
+    where: str, keep: str, amount: str, size: Size, pool: Executor, jobs: int
+) -> Verdict:
+    """Sixteen parts in as many processes at once, each killed twelve times on average, come to what
+    one process alone does; in folders of their own, which are merged, or in one, or without parts,
+    by claims."""
+    parts, wanted = 16, size.kills
+    with TemporaryDirectory() as place:
+        found = kill_parts(Path(place), parts, amount, wanted, where, keep, SEED)
+    words = "to a precision" if float(amount) < 1.0 else f"{amount} replications"
+    return Verdict(
+        f"{parts} processes killed, {where}, {keep}, {words}",
+        not found.faults and found.killed >= wanted // 2,
+        f"{found.killed} kills; " + ("; ".join(found.faults[:3]) or "no fault"),
+    )
+
+
 # --------------------------------------------------------------------------------------------------
 # Tests that are too slow for every run of the tests
 # --------------------------------------------------------------------------------------------------
@@ -1092,7 +1109,14 @@ CHECKS: dict[str, list[Check]] = {
     ],
     "sampler": samplers(),
     "size": [aggregates_in_bounded_memory, many_ratings],
-    "kills": [partial(kills, keep) for keep in ("replications", "aggregates")],
+    "kills": [
+        *(partial(kills, keep) for keep in ("replications", "aggregates")),
+        *(
+            partial(killed_parts, where, keep, amount)
+            for where in ("apart", "shared", "claims")
+            for keep, amount in (("replications", "3000"), ("aggregates", "0.01"))
+        ),
+    ],
     "suite": [slow_tests],
 }
 

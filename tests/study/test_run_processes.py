@@ -155,3 +155,84 @@ def test_aggregates_of_many_replications_need_bounded_memory(tmp_path: Path) -> 
     assert many - few < 20
     assert rows - many > 60  # the negative control
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 1_000_000
+
+
+# What runs is not simulated but drawn, as it is the study's own memory and time that count.
+_MANY = """
+import sys, time
+import numpy as np
+import rai_sim as rai
+from rai_sim.simulation.workers import block_for
+from rai_sim.study.data import Rows
+from rai_sim.study.run import StudyRun
+folder, tasks, amount = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+rng = np.random.default_rng(0)
+def wave(run):
+    global started
+    started = started or time.process_time()
+    units = list(run._work.pending)
+    for at in range(0, len(units), 500):
+        rows = []
+        for unit in units[at : at + 500]:
+            block = block_for(unit.experiment, unit.stop - unit.start)
+            block.pulls[:] = rng.lognormal(9.0, 0.3, len(block.pulls))
+            block.correct[:] = block.finished[:] = True
+            rows.append(Rows(run.study.tasks[unit.task].key, unit.start, block))
+        run.data.write_rows(rows, {})
+def study():
+    gaps = np.linspace(0.1, 0.6, tasks // 4)
+    problems = {f"gap {k}": rai.best_arm(rai.Bernoulli([0.5 + g / 2, 0.5 - g / 2])) for k, g in enumerate(gaps)}
+    wanted = {"precision": amount} if amount < 1 else {"replications": int(amount)}
+    return rai.Study.grid(problems, [rai.Vanilla(), rai.Butterscotch()], [0.1, 0.01], **wanted)
+started = 0.0
+if len(sys.argv) > 4:
+    StudyRun._wave = wave
+    results = study().run(folder)
+else:
+    wanted = study()
+    began = time.process_time()
+    results = wanted.run(folder)
+    started = time.process_time() - began
+assert results.unfinished() == [] and len(results.tasks) == tasks
+if amount < 1:
+    replications = results.summary()["replications"]
+    assert replications.min() > 1000
+with open("/proc/self/status") as status:
+    print(next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) // 1000, started)
+"""
+
+
+def many(folder: Path, *words: str) -> tuple[int, float]:
+    """Return the peak of memory in MB, and the seconds of processor time until a study runs; where
+    all is there, until that is known."""
+    found = subprocess.run(
+        [sys.executable, "-c", _MANY, str(folder), *words],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    memory, seconds = found.stdout.split()
+    return int(memory), float(seconds)
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"),
+    reason="only Linux tells the peak of a process's own memory",
+)
+@pytest.mark.slow
+def test_many_tasks_to_a_precision_need_little_memory(tmp_path: Path) -> None:
+    """10,000 tasks of some 3,400 replications, while they are run and when they are opened: below
+    1 GB."""
+    assert many(tmp_path, "10000", "0.01", "run")[0] < 1000
+    assert many(tmp_path, "10000", "0.01")[0] < 1000
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"),
+    reason="only Linux tells the peak of a process's own memory",
+)
+@pytest.mark.slow
+def test_a_hundred_thousand_tasks_start_and_end_soon(tmp_path: Path) -> None:
+    """Imports included they run within 30 s; that nothing is left is known within 10 s."""
+    assert many(tmp_path, "100000", "1", "run")[1] < 30.0
+    assert many(tmp_path, "100000", "1")[1] < 10.0
