@@ -107,6 +107,7 @@ def test_every_verb_knows_its_options() -> None:
         "bounds",
         "certify",
         "study",
+        "merge",
         "scaling",
         "trace",
         "plot",

@@ -9,7 +9,18 @@ from pathlib import Path
 import pytest
 from command_line import ROOT, Capture, printed
 
-COMMANDS = ("run", "bounds", "certify", "study", "scaling", "trace", "plot", "report", "warmup")
+COMMANDS = (
+    "run",
+    "bounds",
+    "certify",
+    "study",
+    "merge",
+    "scaling",
+    "trace",
+    "plot",
+    "report",
+    "warmup",
+)
 
 
 def test_the_list_of_commands_is_never_cut_off(
