@@ -4,6 +4,8 @@ cluster."""
 from __future__ import annotations
 
 import logging
+import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -150,13 +152,16 @@ def _dask(scheduler: str) -> Iterator[Any]:
 @contextmanager
 def _ray(address: str | None) -> Iterator[None]:
     """Connect to a cluster, or start one."""
+    local = {} if address or os.environ.get("RAY_ADDRESS") else {"include_dashboard": False}
+    if local:  # nobody else is to reach it: Ray then keeps to the loopback, as it does on Windows
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     ray = _extra("ray", "ray")
     from ray.util.joblib import register_ray
 
-    local = {} if address is not None else {"include_dashboard": False}
     try:
+        _somebody_listens(address)
         ray.init(address=address, logging_level=logging.WARNING, **local)
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         raise BadInput(
             f"--address {address}: no cluster of Ray answers there ({error}); start it by `ray "
             "start --head`, or leave --address out for one of this machine"
@@ -166,3 +171,11 @@ def _ray(address: str | None) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _somebody_listens(address: str | None) -> None:
+    """Refuse a host and port where nobody listens; Ray would try for minutes."""
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    if colon and port.isdigit():
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE):
+            pass

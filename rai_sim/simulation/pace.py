@@ -36,7 +36,7 @@ class Pace:
     ...     now[0] += 0.5
     ...     pace.note("worker", 0.25, workers=1, fed=True)
     >>> pace.seconds
-    4.0
+    8.0
     """
 
     def __init__(

@@ -1,10 +1,14 @@
 """The options that say where work is done; with a real Dask cluster of this machine."""
 
+import json
+import socket
+import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from clusters import DaskCluster
+from clusters import DaskCluster, environment
 from command_line import Capture, document, printed, refused
 
 from rai_sim.cli import backends
@@ -115,3 +119,31 @@ def test_a_dask_cluster(file: Path, capsys: Capture, monkeypatch: pytest.MonkeyP
     said = refused(capsys, words)
     assert f"--scheduler {cluster.address}: no scheduler of Dask answers there" in said
     assert "start it by `dask scheduler`" in said
+
+
+@pytest.mark.skipif(find_spec("ray") is None, reason="Ray is an extra: pip install 'rai_sim[ray]'")
+def test_a_ray_cluster_that_is_not_there(file: Path, capsys: Capture) -> None:
+    """Is refused at once."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and nobody listens
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        said = refused(capsys, f"study {file} --backend ray --address {address}")
+    assert f"--address {address}: no cluster of Ray answers there" in said
+    assert "start it by `ray start --head`" in said
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("ray") is None, reason="Ray is an extra: pip install 'rai_sim[ray]'")
+def test_a_ray_of_this_machine(file: Path, capsys: Capture) -> None:
+    """Started for the run, in a process of its own, for it warns of much; on the loopback alone."""
+    expected = document(capsys, f"study {file} --store {file.with_name('expected')}")
+    words = ["study", str(file), "--backend", "ray", "--jobs", "2", "--json"]
+    found = subprocess.run(
+        [sys.executable, "-m", "rai_sim", *words],
+        env=environment() | {"RAY_ADDRESS": ""},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert found.returncode == 0, found.stderr
+    assert json.loads(found.stdout)["tasks"] == expected["tasks"]
