@@ -130,6 +130,8 @@ def _extra(module: str, name: str) -> Any:
 def _dask(scheduler: str) -> Iterator[Any]:
     """Connect to a scheduler that has workers."""
     distributed = _extra("distributed", "dask")
+    # That a scheduler is lost is told in one line by who needs it, not by a traceback as well.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         client = distributed.Client(scheduler, timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:

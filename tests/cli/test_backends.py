@@ -13,6 +13,8 @@ from command_line import Capture, document, printed, refused
 
 from rai_sim.cli import backends
 from rai_sim.cli.backends import Where
+from rai_sim.study.job import Outcome
+from rai_sim.study.run import StudyRun
 from rai_sim.support.errors import BadInput
 
 TEXT = """
@@ -98,7 +100,7 @@ def test_processes_give_what_threads_give(file: Path, capsys: Capture, tmp_path:
 
 
 def test_a_dask_cluster(file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without workers, with one, and gone."""
+    """Without workers, with one, lost in the middle, and gone."""
     pytest.importorskip("distributed", reason="Dask is an extra: pip install 'rai_sim[dask]'")
     expected = document(capsys, f"study {file} --store {file.with_name('expected')}")
     with DaskCluster(0) as cluster:
@@ -115,6 +117,16 @@ def test_a_dask_cluster(file: Path, capsys: Capture, monkeypatch: pytest.MonkeyP
         assert "60 stored replications were run again: all are the same" in printed(
             capsys, f"{words} --verify"
         )
+        take_in = StudyRun._take_in
+
+        def struck(run: StudyRun, outcomes: list[Outcome]) -> None:
+            take_in(run, outcomes)
+            cluster.scheduler.kill()
+
+        monkeypatch.setattr(StudyRun, "_take_in", struck)
+        said = refused(capsys, f"{words} --replications 100000")
+        assert f"Dask's scheduler at {cluster.address} is lost; " in said
+        assert "What was finished is stored" in said
     monkeypatch.setattr(backends, "_PATIENCE", 1)
     said = refused(capsys, words)
     assert f"--scheduler {cluster.address}: no scheduler of Dask answers there" in said
