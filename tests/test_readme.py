@@ -54,6 +54,18 @@ def test_the_example_in_python_and_sql(tmp_path: Path, monkeypatch: pytest.Monke
     pyplot.close("all")
 
 
+def test_the_example_of_more_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On processes that start sooner, else as printed: the study's rows are a simulation's."""
+    monkeypatch.chdir(tmp_path)
+    (example,) = (block for block in blocks("python") if "parallel_config" in block)
+    problem = rai.table_problem(task=2)
+    study = rai.Study.grid([problem], [rai.Vanilla()], [0.01], replications=1000)
+    names = {"rai": rai, "problem": problem, "study": study}
+    exec(example.replace('"loky", n_jobs', '"multiprocessing", n_jobs'), names)
+    alone = rai.simulate(problem, rai.Vanilla(), replications=1000, seed=0)
+    assert study.results("same.study").result(study.tasks[0]) == alone
+
+
 def test_the_example_of_certification(capsys: pytest.CaptureFixture[str]) -> None:
     """As printed: the instance, the end of its interval, and a verdict."""
     (example,) = (block for block in blocks("python") if "as_printed=True" in block)

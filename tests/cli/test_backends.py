@@ -99,6 +99,7 @@ def test_processes_give_what_threads_give(file: Path, capsys: Capture, tmp_path:
     assert "--jobs 2 --backend multiprocessing" in processes["rerun"]
 
 
+@pytest.mark.slow
 def test_a_dask_cluster(file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without workers, with one, lost in the middle, and gone."""
     pytest.importorskip("distributed", reason="Dask is an extra: pip install 'rai_sim[dask]'")

@@ -92,7 +92,7 @@ def test_trouble_is_what_the_engine_has() -> None:
 
 
 @pytest.mark.usefixtures("hasty", "registries")
-@pytest.mark.parametrize("name", LOCAL)
+@pytest.mark.parametrize("name", [pytest.param("loky", marks=pytest.mark.slow), "multiprocessing"])
 def test_a_killed_process_costs_nothing(name: str, tmp_path: Path) -> None:
     """Its blocks are run by others: the same arrays. Of studies see tests of clusters."""
     lot = tmp_path / "lot"
@@ -116,7 +116,7 @@ def test_a_killed_process_costs_nothing(name: str, tmp_path: Path) -> None:
     assert found.representatives.tolist() == wanted.representatives.tolist()
 
 
-@pytest.mark.parametrize("start", [LokyPool, ProcessPool])
+@pytest.mark.parametrize("start", [pytest.param(LokyPool, marks=pytest.mark.slow), ProcessPool])
 def test_processes_leave_ctrl_c_to_others(start: Callable[[int], LokyPool | ProcessPool]) -> None:
     """A terminal sends it to all: one that waits for work stays, and one that works goes on."""
     pool = start(2)
