@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from rai_sim.study import StudyFailed as StudyFailed
     from rai_sim.study import StudyInterrupted as StudyInterrupted
     from rai_sim.study import StudyResults as StudyResults
+    from rai_sim.study import load_result as load_result
     from rai_sim.study import merge_studies as merge_studies
     from rai_sim.study import open_study as open_study
 
@@ -105,6 +106,7 @@ __all__ = [
     "full_ranking",
     "hard_problems",
     "instances",
+    "load_result",
     "m_of_top",
     "merge_studies",
     "movielens",
@@ -130,6 +132,7 @@ _OF_STUDIES = (
     "StudyFailed",
     "StudyInterrupted",
     "StudyResults",
+    "load_result",
     "merge_studies",
     "open_study",
 )

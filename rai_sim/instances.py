@@ -150,7 +150,7 @@ def one_apart(n: int, *, high: float = _HIGH, low: float = _LOW) -> NDArray[np.f
 
 
 def random_means(
-    n: int, *, seed: int, high: float = _HIGH, low: float = _LOW
+    n: int, *, seed: int = 0, high: float = _HIGH, low: float = _LOW
 ) -> NDArray[np.float64]:
     """Return n independent means, uniform on [low, high), best first.
 
@@ -160,7 +160,7 @@ def random_means(
     ----------
     n : int
         Number of arms, at least 1.
-    seed : int
+    seed : int, default 0
         Seed of the means; it has nothing to do with the seed of a simulation.
     high, low : float, default 0.9 and 0.1
         Ends of the range, low < high.

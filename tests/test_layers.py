@@ -30,9 +30,10 @@ FLOORS = (
 RANK = {name: rank for rank, names in enumerate(FLOORS) for name in names}
 #: Doors: modules at the top of the package that are no floor. What they may import is anything.
 DOORS = {"", "__main__", "movielens", "samplers"}
-#: Methods of convenience, which open a door upwards when they are called: `Trace.plot`,
-#: `StudyResults.report`.
+#: Methods of convenience, which open a door upwards when they are called: `Result.save`,
+#: `Trace.plot`, `StudyResults.report`.
 UPWARDS = {
+    ("simulation.result", "study"),
     ("tracing.trace", "plotting"),
     ("study.results", "report"),
 }

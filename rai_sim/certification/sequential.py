@@ -54,7 +54,7 @@ def certify(
     replications: int | None = None,
     max_pulls: int | None = None,
     keep_going: bool = False,
-    seed: int | None = None,
+    seed: int | None = 0,
     n_jobs: int | None = 1,
     progress: bool | None = False,
     skip_error: float = 1e-12,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,11 @@ from numpy.typing import NDArray
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.problem import Problem
 from rai_sim.simulation.experiment import Experiment as Experiment
+from rai_sim.simulation.frames import check_rows, named_frame, rows_of
+from rai_sim.simulation.merging import joined, refuse_other_experiment
 from rai_sim.simulation.summary import Summary as Summary
-from rai_sim.simulation.summary import outputs_by_cluster, summarise
-from rai_sim.support.errors import ArgumentValueError
+from rai_sim.simulation.summary import summarise
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.wording import short
 
 if TYPE_CHECKING:
@@ -91,7 +94,7 @@ class Result:
 
     def __post_init__(self) -> None:
         """Join ranges, protect the arrays and check that they fit."""
-        ranges = _join(self.ranges)
+        ranges = joined(self.ranges)
         object.__setattr__(self, "ranges", ranges)
         replications = sum(stop - start for start, stop in ranges)
         for name, dtype in _COLUMNS.items():
@@ -174,7 +177,7 @@ class Result:
         if not parts:
             raise ArgumentValueError("results", "results is empty; merge at least one result")
         for part in parts[1:]:
-            _refuse_other_experiment(parts[0].experiment, part.experiment)
+            refuse_other_experiment(parts[0].experiment, part.experiment)
         pieces: list[tuple[int, int, Result, int]] = []
         for part in parts:
             row = 0
@@ -277,6 +280,99 @@ class Result:
         columns["representatives"] = pl.Series(self.representatives).arr.to_list()
         return pl.DataFrame(columns)
 
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pl.DataFrame | pl.LazyFrame,
+        problem: Problem,
+        algorithm: Algorithm,
+        *,
+        delta: float = 0.01,
+        seed: int = 0,
+        skip_error: float = 1e-12,
+        max_pulls: int | None = None,
+    ) -> Result:
+        """Return the result whose rows a frame holds: the inverse of `to_frame`.
+
+        A frame does not tell what was run: it is told by the arguments of `simulate`, with its
+        defaults. Whether the rows can be of that problem is checked; whether of that algorithm,
+        delta and seed cannot be.
+
+        Parameters
+        ----------
+        frame : polars.DataFrame or polars.LazyFrame
+            One row a replication, in any order, with the columns of `to_frame`; others are passed
+            over, so rows of a study's task will do.
+        problem, algorithm, delta, seed, skip_error, max_pulls
+            As `simulate` was given them; `seed` is `Result.seed` where it was drawn.
+
+        Returns
+        -------
+        Result
+            Of the rows' replications; `seconds` is 0.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a column is missing, of another kind, or holds what cannot be of this problem and
+            cap, naming the column; or as `simulate` does.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> result = rai.simulate(rai.table_problem(2), rai.Vanilla(), replications=100)
+        >>> frame = result.to_frame()
+        >>> rai.Result.from_frame(frame, rai.table_problem(2), rai.Vanilla()) == result
+        True
+        >>> rai.Result.from_frame(frame[40:], rai.table_problem(2), rai.Vanilla()).ranges
+        ((40, 100),)
+        """
+        from rai_sim.simulation.simulate import checked_experiment  # which makes results
+
+        if seed is None:
+            raise ArgumentTypeError(
+                "seed", "seed is None; give the seed that the replications were run with"
+            )
+        run = checked_experiment(problem, algorithm, delta, seed, skip_error, max_pulls)
+        rows = rows_of(frame, problem)
+        check_rows(rows, problem, run.max_pulls)
+        return cls(run, *rows)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the result into a Parquet file, from which `rai_sim.load_result` reads it.
+
+        The rows are those of `to_frame`, for any reader of Parquet. The file's metadata, a JSON
+        document under the key rai_sim, has all that defines the experiment (arms, clusters,
+        algorithm with its options, delta, seed, ...), the time, versions and platform of the
+        process that saves it, and a SHA-256 of the rows. The file is there whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+            A name that ends in .parquet; a file of that name is replaced.
+
+        Raises
+        ------
+        ValueError
+            If the name ends otherwise, or the experiment is of an algorithm or a law that is not
+            known here.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import rai_sim as rai
+        >>> result = rai.simulate(rai.table_problem(2), rai.Vanilla(), replications=100)
+        >>> file = tempfile.mkdtemp() + "/vanilla.parquet"
+        >>> result.save(file)
+        >>> rai.load_result(file) == result
+        True
+        """
+        from rai_sim.study.saved import save_result  # a store's forms of what was run
+
+        save_result(self, path)
+
     def named(self) -> pl.DataFrame:
         """Return how often each arm was named for each cluster, most often first within a cluster.
 
@@ -295,68 +391,4 @@ class Result:
         >>> result.named().select("cluster", "name", "times", "share").rows()
         [(1, 'Stalker', 20, 1.0)]
         """
-        import polars as pl
-
-        arms = self.problem.arms
-        finished = int(np.count_nonzero(self.finished))
-        rows = [
-            (
-                cluster + 1,
-                arm,
-                None if arms.ids is None else arms.ids[arm],
-                arms.name(arm),
-                float(arms.means[arm]),
-                times,
-                times / finished,
-            )
-            for cluster, outputs in outputs_by_cluster(self)
-            for arm, times in outputs
-        ]
-        kinds: dict[str, Any] = {
-            "cluster": pl.Int64,
-            "arm": pl.Int64,
-            "id": pl.Int64,
-            "name": pl.String,
-        }
-        return pl.DataFrame(
-            rows,
-            schema=kinds | {"mean": pl.Float64, "times": pl.Int64, "share": pl.Float64},
-            orient="row",
-        )
-
-
-def _join(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Return ascending, disjoint ranges with adjacent ones joined."""
-    joined: list[tuple[int, int]] = []
-    for start, stop in ranges:
-        start, stop = int(start), int(stop)
-        if not 0 <= start < stop or (joined and start < joined[-1][1]):
-            raise ArgumentValueError(
-                "ranges",
-                f"ranges holds ({start}, {stop}) in {short.repr(tuple(ranges))}; give ascending, "
-                "disjoint, "
-                "non-empty ranges (start, stop)",
-            )
-        if joined and start == joined[-1][1]:
-            joined[-1] = (joined[-1][0], stop)
-        else:
-            joined.append((start, stop))
-    if not joined:
-        raise ArgumentValueError("ranges", "ranges is empty; a result has at least one replication")
-    return tuple(joined)
-
-
-def _refuse_other_experiment(one: Experiment, other: Experiment) -> None:
-    different = one.differences(other)
-    if not different:
-        return
-    # Problems are too long to print; for the rest the two values say what to mend.
-    words = [
-        name if name == "problem" else f"{name} ({getattr(one, name)} and {getattr(other, name)})"
-        for name in different
-    ]
-    raise ArgumentValueError(
-        "results",
-        f"cannot merge results of different experiments: they differ in {', '.join(words)}; "
-        "merge only replications of one experiment",
-    )
+        return named_frame(self)

@@ -61,7 +61,7 @@ def simulate(
     *,
     delta: float = 0.01,
     replications: int = 1000,
-    seed: int | None = None,
+    seed: int | None = 0,
     n_jobs: int | None = 1,
     progress: bool | None = False,
     skip_error: float = 1e-12,
@@ -85,9 +85,11 @@ def simulate(
         Error probability the algorithm is run for, in (0, 1) and at least 1e-200.
     replications : int, default 1000
         Number of replications, at least 1.
-    seed : int, optional
-        A non-negative integer below 2^2048. When None, 128 bits of entropy are drawn from the
-        system; `Result.seed` tells them.
+    seed : int or None, default 0
+        A non-negative integer below 2^2048. The default is 0 wherever streams are seeded, so that
+        what is run twice is the same twice, and `trace(problem, algorithm, replication=3)` shows
+        replication 3 of `simulate(problem, algorithm)`. When None, 128 bits of entropy are drawn
+        from the system; `Result.seed` tells them.
     n_jobs : int or None, default 1
         Workers: 1 runs in the caller's thread, -1 uses every core; None takes what
         `joblib.parallel_config` says. Workers are threads, whose kernels release the GIL, unless a

@@ -4,7 +4,8 @@ What is wanted is in `grid`, `task` and `file`; what a folder holds in `store`, 
 (which joins the two), and of classes not known here in `stored`; a run is in `run`, `job`,
 `stopping`, `state`, `progress`, `record` and `interrupts`; how several processes share it in
 `division`, `claims` and `work`, and how their stores become one in `merge`; what came of it in
-`results`, `selection`, `tables` and `verify`. A module belongs here if it needs a store or a grid of
+`results`, `selection`, `tables` and `verify`; one result in a file of its own in `saved`. A module
+belongs here if it needs a store or a grid of
 experiments, but no figure.
 """
 
@@ -15,6 +16,7 @@ from rai_sim.study.merge import merge_studies as merge_studies
 from rai_sim.study.results import StudyInterrupted as StudyInterrupted
 from rai_sim.study.results import StudyResults as StudyResults
 from rai_sim.study.results import open_study as open_study
+from rai_sim.study.saved import load_result as load_result
 from rai_sim.study.store import StoreError as StoreError
 from rai_sim.study.store import StoreWarning as StoreWarning
 from rai_sim.study.task import Task as Task

@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 
 from rai_sim.engine.blocks import Block, part_of
 from rai_sim.engine.streams import STREAM_VERSION
-from rai_sim.problem import Problem
 from rai_sim.simulation.provenance import now
 from rai_sim.simulation.statistics import Aggregate, aggregates_of
 from rai_sim.study.ledger import Ledger, Piece
 from rai_sim.study.store import SCHEMAS, Store, StoreWarning
-from rai_sim.study.stored import VERSION, Reader, origin_of
-from rai_sim.study.task import Task, algorithm_to_json, arms_to_json, instance_key
+from rai_sim.study.stored import VERSION, Reader, origins_of
+from rai_sim.study.task import Task, instance_key, instance_row, task_row
 from rai_sim.support.forks import refuse_forked_polars
 
 
@@ -181,22 +180,13 @@ class StudyData:
             problems = {
                 instance_key(task.experiment.problem): task.experiment.problem for task in new
             }
-            classes = {
-                type(thing)
-                for task in new
-                for thing in (task.experiment.algorithm, task.experiment.problem.arms)
-            }
-            about = about | {
-                "classes": json.dumps(
-                    {cls.__name__.lower(): origin_of(cls) for cls in sorted(classes, key=origin_of)}
-                )
-            }
+            about = about | {"classes": json.dumps(origins_of(task.experiment for task in new))}
             instances = [
-                _instance_row(key, problem)
+                instance_row(key, problem)
                 for key, problem in problems.items()
                 if key not in self._instances
             ]
-            rows = [_task_row(task) for task in new if task.key not in self._tasks]
+            rows = [task_row(task) for task in new if task.key not in self._tasks]
             if instances:
                 self.store.write(
                     "instances",
@@ -394,35 +384,3 @@ def _aggregate_of(row: dict[str, Any]) -> Aggregate:
         bins=np.array(row["bins"], np.int64),
         counts=np.array(row["counts"], np.int64),
     )
-
-
-def _instance_row(key: str, problem: Problem) -> dict[str, Any]:
-    return {
-        "instance": key,
-        "law": type(problem.arms).__name__.lower(),
-        "arguments": arms_to_json(problem.arms),
-        "n_arms": problem.n_arms,
-        "clusters": list(problem.clusters),
-        "required": list(problem.required),
-        "bottleneck_gap_reward": problem.bottleneck_gap,
-        "names": problem.arms.names,
-        "ids": problem.arms.ids,
-    }
-
-
-def _task_row(task: Task) -> dict[str, Any]:
-    run = task.experiment
-    return {
-        "task": task.key,
-        "experiment": task.id,
-        "instance": instance_key(run.problem),
-        "name": task.instance,
-        "parameters": json.dumps(dict(task.parameters)),
-        "algorithm": run.algorithm.label,
-        "algorithm_options": algorithm_to_json(run.algorithm),
-        "delta": run.delta,
-        "seed": str(run.seed),
-        "skip_error": run.skip_error,
-        "max_pulls": run.max_pulls,
-        "stream_version": STREAM_VERSION,
-    }

@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rai_sim.simulation.columns import Found, frame_columns
+from rai_sim.simulation.merging import ranges_of
 from rai_sim.simulation.result import Result
 from rai_sim.simulation.statistics import NOTHING, QUANTILES
 from rai_sim.simulation.sums import bin_edges
@@ -407,13 +408,10 @@ class StudyResults:
                 f"task is {task.label}, of which {self.folder} has no replication; run the study "
                 "first",
             )
-        index = rows["replication"].to_numpy()
-        breaks = np.flatnonzero(np.diff(index) != 1) + 1
-        ranges = [(int(part[0]), int(part[-1]) + 1) for part in np.split(index, breaks)]
         width = sum(task.experiment.problem.required)
         return Result(
             task.experiment,
-            tuple(ranges),
+            ranges_of(rows["replication"].to_numpy()),
             rows["pulls"].to_numpy(),
             rows["rounds"].to_numpy(),
             rows["correct"].to_numpy(),
@@ -510,8 +508,9 @@ class StudyResults:
         sample : int, default 100
             How many replications; all of them if there are no more. Where only aggregates are kept,
             whole stored ranges are drawn until they have as many.
-        seed : int, optional
-            Seed of the sample; another one each time when None.
+        seed : int or None, default None
+            Seed of the choice of replications, not of their streams: another choice each time when
+            None, so that repeated checks reach ever more of what is stored.
         n_jobs : int or None, default 1
             Workers, as in `rai_sim.simulation.simulate`.
 

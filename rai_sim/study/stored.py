@@ -12,7 +12,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.arms.base import LAWS, Arms
 from rai_sim.engine.blocks import Block, Setting
+from rai_sim.engine.streams import STREAM_VERSION
 from rai_sim.problem import Problem, check_delta
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.study.task import Task, algorithm_from_json, arms_from_json, instance_key
@@ -129,6 +130,20 @@ def origin_of(cls: type) -> str:
     return f"{module}.{cls.__qualname__}"
 
 
+def origins_of(experiments: Iterable[Experiment]) -> dict[str, str]:
+    """Return from where the classes of algorithms and laws can be imported, by their lower-case
+    names.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> origins_of([rai.simulate(rai.table_problem(), rai.Vanilla(), replications=1).experiment])
+    {'vanilla': 'rai_sim.algorithms.vanilla.Vanilla', 'bernoulli': 'rai_sim.arms.bernoulli.Bernoulli'}
+    """
+    classes = {type(thing) for one in experiments for thing in (one.algorithm, one.problem.arms)}
+    return {cls.__name__.lower(): origin_of(cls) for cls in sorted(classes, key=origin_of)}
+
+
 def why_not_run(tasks: Sequence[Task]) -> str | None:
     """Return why some of the tasks cannot be run here, and the remedy; None if all can."""
     for task in tasks:
@@ -183,10 +198,15 @@ class Reader:
         )
         experiment = Experiment(*arguments)
         if not remedies and experiment.identity().rpartition(":")[2] != row["task"]:
-            remedies = [
-                f"what {row['algorithm']} or its setting is was another thing when this was "
-                f"stored: {self._version()}"
-            ]
+            what = (
+                f"what {row['algorithm']} or its setting is was another thing when this was stored"
+            )
+            if row["stream_version"] != STREAM_VERSION:
+                what = (
+                    f"it has the streams of version {row['stream_version']}, this rai_sim those of "
+                    f"version {STREAM_VERSION}"
+                )
+            remedies = [f"{what}: {self._version()}"]
         if remedies:
             for remedy in remedies:
                 self.remedies[remedy] = self.remedies.get(remedy, 0) + 1

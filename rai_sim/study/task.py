@@ -13,6 +13,7 @@ import numpy as np
 
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.arms.base import LAWS, Arms
+from rai_sim.engine.streams import STREAM_VERSION
 from rai_sim.problem import Problem
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
@@ -131,3 +132,44 @@ def algorithm_from_json(text: str) -> Algorithm:
     """Return the algorithm of `algorithm_to_json`'s text."""
     options = json.loads(text)
     return ALGORITHMS[options.pop("name")](**options)
+
+
+def instance_row(key: str, problem: Problem) -> dict[str, Any]:
+    """Return what is written down of a problem: the columns of a store's instances.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> instance_row("1f2e", rai.table_problem())["clusters"]
+    [3, 5, 2]
+    """
+    return {
+        "instance": key,
+        "law": type(problem.arms).__name__.lower(),
+        "arguments": arms_to_json(problem.arms),
+        "n_arms": problem.n_arms,
+        "clusters": list(problem.clusters),
+        "required": list(problem.required),
+        "bottleneck_gap_reward": problem.bottleneck_gap,
+        "names": problem.arms.names,
+        "ids": problem.arms.ids,
+    }
+
+
+def task_row(task: Task) -> dict[str, Any]:
+    """Return what is written down of a task: the columns of a store's tasks."""
+    run = task.experiment
+    return {
+        "task": task.key,
+        "experiment": task.id,
+        "instance": instance_key(run.problem),
+        "name": task.instance,
+        "parameters": json.dumps(dict(task.parameters)),
+        "algorithm": run.algorithm.label,
+        "algorithm_options": algorithm_to_json(run.algorithm),
+        "delta": run.delta,
+        "seed": str(run.seed),
+        "skip_error": run.skip_error,
+        "max_pulls": run.max_pulls,
+        "stream_version": STREAM_VERSION,
+    }

@@ -179,10 +179,10 @@ def test_indices_up_to_the_largest_are_replications_too() -> None:
     assert last.pulls.tolist() != simulate(TWO, Vanilla(), replications=20, seed=1).pulls.tolist()
 
 
-def test_without_a_seed_one_is_drawn_and_told() -> None:
+def test_a_seed_of_none_is_drawn_and_told() -> None:
     """Two calls draw different seeds of up to 128 bits; either result can be had again from its
     seed."""
-    first, second = (simulate(TWO, Vanilla(), replications=20) for _ in range(2))
+    first, second = (simulate(TWO, Vanilla(), replications=20, seed=None) for _ in range(2))
     assert first.seed != second.seed
     assert 0 <= first.seed < 2**128
     assert simulate(TWO, Vanilla(), replications=20, seed=first.seed) == first
