@@ -21,6 +21,7 @@ import typer.main
 import rai_sim
 from rai_sim.cli import bounds as _bounds
 from rai_sim.cli import certify as _certify
+from rai_sim.cli import export as _export
 from rai_sim.cli import merge as _merge
 from rai_sim.cli import parser
 from rai_sim.cli import plot as _plot
@@ -74,6 +75,7 @@ _VERBS = (
     _trace.trace,
     _plot.plot,
     _report.report,
+    _export.export,
     _warmup.warmup,
 )
 for _verb in _VERBS:

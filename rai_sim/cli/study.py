@@ -18,18 +18,16 @@ from rai_sim.cli.options import (
     PROGRESS,
     Json,
     again,
-    check_file,
     near_file,
     path_name,
 )
+from rai_sim.cli.outputs import check_beside, check_output, write_output
 from rai_sim.cli.tables import fitted_table, json_text
 from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.support.errors import BadInput
 from rai_sim.support.wording import json_safe, percent
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from rai_sim.study import Study, StudyResults
     from rai_sim.study.division import Part
 
@@ -39,7 +37,10 @@ _PART = (
     "run the Kth of N shares alone, such as 3/16, or slurm in a job of a SLURM array; into one "
     "folder for all, or one for each (rai-sim merge)"
 )
-_OUTPUT = "write the summary, one row a task, as .csv or .parquet; in CSV a text that a spreadsheet would run gets a leading apostrophe"
+_OUTPUT = (
+    "write the summary, one row a task, as .csv or .parquet, or what --json prints as .json; in CSV "
+    "a text that a spreadsheet would run gets a leading apostrophe"
+)
 
 
 def study(
@@ -97,7 +98,8 @@ def study(
             )
     wanted = Study.from_toml(file, replications=replications, precision=precision)
     folder = store_of(file) if store is None else store
-    check_output(output, folder, file)
+    check_output(output)
+    check_beside(output, folder, file)
     rerun = again(
         "study",
         store=store,
@@ -128,17 +130,21 @@ def study(
             results, code, said, failures = run_or_tell(
                 wanted, folder, n_jobs, progress, rerun, share
             )
+
+        def document() -> dict[str, Any]:
+            interrupted = code == 130
+            return summary_document(
+                results, rerun=rerun, interrupted=interrupted, failures=failures
+            )
+
         unwritten: OSError | None = None
         if output is not None:  # before anything is shown: who reads that may leave early
             try:
-                write_table(results.summary(), output)
+                write_output(output, results.summary, document)
             except OSError as error:
                 unwritten = error
         if json:
-            document = summary_document(
-                results, rerun=rerun, interrupted=code == 130, failures=failures
-            )
-            show(json_text(document))
+            show(json_text(document()))
         elif code != 130:
             partial = share is not None and results.unfinished()
             show(part_text(results, share) if share and partial else summary_text(results))
@@ -184,24 +190,6 @@ def run_or_tell(
         return Ran(error.results, 2, str(error), failures)
 
 
-def write_table(frame: pl.DataFrame, path: Path) -> None:
-    """Write a summary as CSV or Parquet, as the name's end says; in CSV lists become text, and
-    texts are made `harmless`."""
-    import polars as pl
-
-    from rai_sim.support.files import harmless, write_atomically
-
-    if path.suffix.lower() == ".parquet":
-        write_atomically(path, frame.write_parquet)
-    elif path.suffix.lower() == ".csv":
-        lists = [pl.col(pl.List(pl.Int64)).cast(pl.List(pl.String)).list.join(" ")]
-        texts = [pl.col(pl.String).map_elements(harmless, return_dtype=pl.String)]
-        plain = frame.with_columns(lists).with_columns(texts)
-        write_atomically(path, plain.write_csv)
-    else:
-        check_output(path)
-
-
 def check_definition(file: Path) -> None:
     """Refuse what is no file before it is read, and say which is probably meant."""
     if file.is_dir():
@@ -215,22 +203,6 @@ def check_definition(file: Path) -> None:
             f"{str(file)!r} cannot be read: No such file or directory{near_file(file, '.toml')} "
             "name a TOML file"
         )
-
-
-def check_output(path: Path | None, store: Path | None = None, study: Path | None = None) -> None:
-    """Refuse a name for `write_table` before anything is run; links are followed, as they are when
-    it is written."""
-    if path is None:
-        return
-    check_file(path, "--output")
-    if path.suffix.lower() not in (".csv", ".parquet"):
-        raise BadInput(f"--output {path} ends in neither .csv nor .parquet; give a name that does")
-    if store is not None and store.resolve() in path.resolve().parents:
-        raise BadInput(
-            f"--output {path} lies among the study's results in {store}; give another folder"
-        )
-    if study is not None and path.resolve() == study.resolve():
-        raise BadInput(f"--output {path} is the study's own file; give another name")
 
 
 def summary_text(results: StudyResults) -> str:

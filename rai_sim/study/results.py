@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from rai_sim.simulation.columns import Found, frame_columns
 from rai_sim.simulation.merging import ranges_of
+from rai_sim.simulation.provenance import now
 from rai_sim.simulation.result import Result
 from rai_sim.simulation.statistics import NOTHING, QUANTILES
 from rai_sim.simulation.sums import bin_edges
@@ -35,6 +36,7 @@ from rai_sim.support import html_tables
 from rai_sim.support.checks import check_count, check_seed, check_workers
 from rai_sim.support.columns import cells, titles
 from rai_sim.support.errors import ArgumentValueError
+from rai_sim.support.exports import write_table
 from rai_sim.support.forks import refuse_forked_polars
 
 if TYPE_CHECKING:
@@ -382,6 +384,80 @@ class StudyResults:
             pl.exclude("instance", "algorithm", "delta", "task", "wanted"),
             "task",
         )
+
+    def to_csv(self, path: str | os.PathLike[str], *, rows: bool = False) -> None:
+        """Write the results as CSV: the summary, or all replications.
+
+        Lists are written as text, entries apart by blanks; a text that a spreadsheet would run as a
+        formula has an apostrophe before it (`rai_sim.support.files.from_harmless` undoes that).
+
+        Parameters
+        ----------
+        path : path
+            A name that ends in .csv; a file of that name is replaced, whole or not at all.
+        rows : bool, default False
+            One row a replication, in the order of tasks and replications, not one a task.
+
+        Raises
+        ------
+        ValueError
+            If the name ends otherwise, or the store keeps aggregates only but rows are asked for.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import rai_sim as rai
+        >>> study = rai.Study.grid([rai.table_problem()], [rai.Butterscotch()], [0.01], replications=2)
+        >>> folder = tempfile.mkdtemp()
+        >>> study.run(folder + "/a.study").to_csv(folder + "/a.csv", rows=True)
+        >>> pl.read_csv(folder + "/a.csv").select("replication", "pulls").rows()
+        [(0, 10370), (1, 10370)]
+        """
+        self._export(path, ".csv", rows)
+
+    def to_parquet(self, path: str | os.PathLike[str], *, rows: bool = False) -> None:
+        """Write the results as Parquet, likewise; its metadata have the records of the runs that
+        made them (`runs`), as JSON under the key rai_sim.
+
+        Rows are collected in memory; of more than that holds, `rows().sink_parquet(path)` writes a
+        file piece by piece.
+
+        Parameters
+        ----------
+        path : path
+            A name that ends in .parquet.
+        rows : bool, default False
+            As in `to_csv`, whose errors are raised.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import rai_sim as rai
+        >>> study = rai.Study.grid([rai.table_problem()], [rai.Butterscotch()], [0.01], replications=2)
+        >>> folder = tempfile.mkdtemp()
+        >>> results = study.run(folder + "/a.study")
+        >>> results.to_parquet(folder + "/a.parquet")
+        >>> pl.read_parquet(folder + "/a.parquet").equals(results.summary())
+        True
+        """
+        self._export(path, ".parquet", rows)
+
+    def _export(self, path: str | os.PathLike[str], end: str, rows: bool) -> None:
+        place = Path(path)
+        if place.suffix.lower() != end:
+            raise ArgumentValueError(
+                "path", f"path is {os.fspath(path)!r}; give a name that ends in {end}"
+            )
+        frame = self._ordered_rows() if rows else self.summary()
+        write_table(frame, place, {"runs": self.runs(), "exported": now()})
+
+    def _ordered_rows(self) -> pl.DataFrame:
+        """Return the replications in the order of tasks and replications."""
+        places = {"task": [task.key for task in self.tasks], "place": range(len(self.tasks))}
+        rows = self.rows().join(pl.LazyFrame(places), on="task")
+        return rows.sort("place", "replication").drop("place").collect()
 
     def result(self, task: Task) -> Result:
         """Return the stored replications of a task as `rai_sim.simulation.simulate` would have

@@ -34,7 +34,18 @@ def test_help_lists_commands_and_options(capsys: Capture) -> None:
     assert "rai-sim warmup" in printed(capsys, "warmup --help")
 
 
-COMMANDS = ("run", "bounds", "certify", "study", "scaling", "trace", "plot", "report", "warmup")
+COMMANDS = (
+    "run",
+    "bounds",
+    "certify",
+    "study",
+    "scaling",
+    "trace",
+    "plot",
+    "report",
+    "export",
+    "warmup",
+)
 STUDY = 'algorithms = ["vanilla"]\ndelta = [0.1, 0.01]\nreplications = 10\n[[instances]]\nname = "table"\ntable_task = 1\n'
 
 

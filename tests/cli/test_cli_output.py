@@ -15,7 +15,7 @@ import pytest
 from command_line import ROOT, Capture, printed, refused, run
 from disks import small_disk
 
-from rai_sim.cli.study import write_table
+from rai_sim.support.exports import write_table
 
 
 @pytest.fixture

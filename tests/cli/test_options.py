@@ -112,6 +112,7 @@ def test_every_verb_knows_its_options() -> None:
         "trace",
         "plot",
         "report",
+        "export",
         "warmup",
     ]
     assert own_options(verbs["warmup"]) == ["--law"]

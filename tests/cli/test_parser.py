@@ -19,6 +19,7 @@ COMMANDS = (
     "trace",
     "plot",
     "report",
+    "export",
     "warmup",
 )
 

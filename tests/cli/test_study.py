@@ -130,7 +130,7 @@ def test_what_cannot_be_used_is_one_line(file: Path, tmp_path: Path, capsys: Cap
         refused(capsys, "study none.toml")
         == "rai-sim: 'none.toml' cannot be read: No such file or directory; name a TOML file\n"
     )
-    assert "--output x.txt ends in neither .csv nor .parquet" in refused(
+    assert "--output x.txt ends in none of .csv, .json, .parquet" in refused(
         capsys, f"study '{file}' --output x.txt"
     )
     assert "there is no folder" in refused(capsys, f"study '{file}' --output {tmp_path}/none/x.csv")

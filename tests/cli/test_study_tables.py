@@ -9,7 +9,7 @@ from command_line import Capture, printed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rai_sim.cli.study import write_table
+from rai_sim.support.exports import write_table
 from rai_sim.support.files import from_harmless
 
 

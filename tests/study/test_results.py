@@ -1,5 +1,6 @@
 """What a study has found: summaries, rows and distributions, of what it asked for."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -174,3 +175,33 @@ def test_the_summary_begins_with_what_one_looks_for(tmp_path: Path) -> None:
     assert [
         name for name in ("instance", "algorithm", "delta", "pulls_mean", "task") if name in head
     ][:4] == columns[:4]
+
+
+def test_exports(tmp_path: Path) -> None:
+    """Summary and rows, in the order of tasks and replications; Parquet knows the runs; of sums
+    alone there are no rows."""
+    instances = {"=b": rai.table_problem(1), "a": rai.table_problem(5)}
+    rules = [rai.Vanilla(), rai.Butterscotch()]
+    study = rai.Study.grid(instances, rules, [0.1, 0.01], replications=6)
+    results = study.run(tmp_path / "study")
+    results.to_parquet(tmp_path / "s.parquet")
+    assert pl.read_parquet(tmp_path / "s.parquet").equals(results.summary())
+    about = json.loads(pl.read_parquet_metadata(tmp_path / "s.parquet")["rai_sim"])
+    assert [run["replications_added"] for run in about["runs"]] == [48]
+    results.to_csv(tmp_path / "s.csv")
+    assert pl.read_csv(tmp_path / "s.csv")["instance"].to_list() == ["'=b"] * 4 + ["a"] * 4
+    results.to_parquet(tmp_path / "r.parquet", rows=True)
+    rows = pl.read_parquet(tmp_path / "r.parquet")
+    assert rows["task"].to_list() == [task.key for task in study.tasks for _ in range(6)]
+    assert rows["replication"].to_list() == list(range(6)) * 8
+    assert rows["pulls"][:6].to_list() == results.result(study.tasks[0]).pulls.tolist()
+    results.select(delta=0.1, instance="a").to_csv(tmp_path / "r.csv", rows=True)
+    some = pl.read_csv(tmp_path / "r.csv")
+    assert some["pulls"].to_list() == rows.filter(delta=0.1, instance="a")["pulls"].to_list()
+    with pytest.raises(ValueError, match=r"path is .*s\.txt'; give a name that ends in \.csv"):
+        results.to_csv(tmp_path / "s.txt")
+    sums = rai.Study.grid(instances, rules, [0.1], replications=6, keep="aggregates")
+    found = sums.run(tmp_path / "sums")
+    found.to_parquet(tmp_path / "s.parquet")
+    with pytest.raises(ValueError, match="keeps aggregates only"):
+        found.to_parquet(tmp_path / "r.parquet", rows=True)

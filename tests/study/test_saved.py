@@ -53,7 +53,9 @@ del ALGORITHMS["nines"], LAWS["penny"]
 ARMS: dict[str, Arms] = {
     "bernoulli": rai.Bernoulli([0.1 + 0.2, 1 / 3, 0.7]),
     "gaussian": rai.Gaussian([1e-300, -1e50, 3.0], sd=1 / 3),
-    "categorical": rai.Categorical([0, 1 / 3, 1], [[0.2, 0.3, 0.5], [1.0, 0.0, 0.0], [0.1, 0.1, 0.8]]),
+    "categorical": rai.Categorical(
+        [0, 1 / 3, 1], [[0.2, 0.3, 0.5], [1.0, 0.0, 0.0], [0.1, 0.1, 0.8]]
+    ),
     "recorded": rai.Recorded(np.random.default_rng(0).random((3, 50)), means=[0.1, 0.2, 0.3]),
     "movies": movielens.like(3),
     "named": rai.Bernoulli([0.9, 0.5]).with_names(["Stalker", "=1+1\n\u2192"], [2**40, -1]),

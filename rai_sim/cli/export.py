@@ -1,0 +1,40 @@
+"""The verb `export`: what a study's folder holds, as a file for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rai_sim.cli import options
+from rai_sim.cli.options import FOLDER, SELECT, STUDY
+from rai_sim.cli.outputs import TABLES, check_beside, check_output
+from rai_sim.cli.results import beside, parse_select, selected, study_at
+from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
+
+_ROWS = typer.Option("--rows", help="one row a replication, not one a task")
+_OUTPUT = "the file, .csv or .parquet; default: the study's name with .csv"
+
+
+def export(
+    study: Annotated[Path, STUDY],
+    output: Annotated[Path | None, options.path(_OUTPUT, "--output", "-o")] = None,
+    rows: Annotated[bool, _ROWS] = False,
+    store: Annotated[Path | None, options.path(FOLDER, metavar="FOLDER")] = None,
+    select: Annotated[list[str] | None, SELECT] = None,
+) -> None:
+    """Write a study's results into a CSV or Parquet file.
+
+    Nothing is run. In CSV a text that a spreadsheet would run gets a leading apostrophe.
+    """
+    path = beside(study, ".csv") if output is None else output
+    check_output(path, TABLES)
+    chosen = parse_select(select or [])
+    with warnings_in_a_line(every=True), interrupts_in_a_line():
+        results, _ = study_at(study, store)
+        check_beside(path, results.folder)
+        found = selected(results, chosen)
+        write = found.to_csv if path.suffix.lower() == ".csv" else found.to_parquet
+        write(path, rows=rows)
+    show(f"{path}")

@@ -1,0 +1,55 @@
+"""Results as files, for verbs that have `--output`: the kind is told by the name's end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rai_sim.cli.options import check_file
+from rai_sim.cli.tables import json_text
+from rai_sim.support.errors import BadInput
+from rai_sim.support.files import write_atomically
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: Tables, which other programs read.
+TABLES = (".csv", ".parquet")
+#: Ends of names that `--output` takes where it writes what `--json` prints, too.
+ANY = (".csv", ".json", ".parquet")
+
+
+def check_output(path: Path | None, kinds: tuple[str, ...] = ANY) -> None:
+    """Refuse a name for `write_output` before anything is run."""
+    if path is None:
+        return
+    check_file(path, "--output")
+    if path.suffix.lower() not in kinds:
+        raise BadInput(f"--output {path} ends in none of {', '.join(kinds)}; give a name that does")
+
+
+def check_beside(path: Path | None, store: Path, study: Path | None = None) -> None:
+    """Refuse a name among a study's results, and that of its own file; links are followed, as they
+    are when it is written."""
+    if path is None:
+        return
+    if store.resolve() in path.resolve().parents:
+        raise BadInput(
+            f"--output {path} lies among the study's results in {store}; give another folder"
+        )
+    if study is not None and path.resolve() == study.resolve():
+        raise BadInput(f"--output {path} is the study's own file; give another name")
+
+
+def write_output(
+    path: Path, table: Callable[[], pl.DataFrame], document: Callable[[], dict[str, Any]]
+) -> None:
+    """Write a table as CSV or Parquet, or the document as JSON, as the name's end says."""
+    from rai_sim.support.exports import write_table
+
+    if path.suffix.lower() == ".json":
+        text = json_text(document()) + "\n"
+        write_atomically(path, lambda file: file.write(text.encode()))
+    else:
+        write_table(table(), path)
