@@ -18,6 +18,7 @@ FLOORS = (
     ("engine",),
     ("arms",),
     ("problem", "bounds", "instances"),
+    ("kinds",),
     ("algorithms",),
     ("simulation",),
     ("tracing", "certification"),

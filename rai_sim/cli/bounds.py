@@ -16,10 +16,12 @@ from rai_sim.cli.tables import headline, json_text, problem_document, text_table
 from rai_sim.cli.text import show
 from rai_sim.problem import Problem
 from rai_sim.support.checks import check_delta
-from rai_sim.support.wording import count, json_safe, number
+from rai_sim.support.wording import count, json_safe, number, shortened
 
 #: A text that lists arms stops after so many; JSON has them all.
 _MOST_ARMS = 50
+#: Of longer names of arms the beginning is shown.
+_LONGEST = 40
 #: The tight bound of more arms is left to Python, but where it takes a second.
 _MOST_TIGHT = 50
 _LAWS = {"gaussian": "Gaussian arms of sd 1/2", "bernoulli": "Bernoulli arms"}
@@ -139,12 +141,23 @@ def _arms_table(problem: Problem, delta: float) -> list[str]:
     """Return the table of arms, best first."""
     means, best_first = problem.arms.means, np.argsort(-problem.arms.means, kind="stable")
     found = tight_bounds(problem, delta)
-    rows = [("arm", "mean", "cluster", "gap", *(["best share"] if found else []))]
+    names = problem.arms.names is not None
+    rows = [
+        (
+            "arm",
+            *(["name"] if names else []),
+            "mean",
+            "cluster",
+            "gap",
+            *(["best share"] if found else []),
+        )
+    ]
     for arm in best_first[:_MOST_ARMS].tolist():
         mean, gap = f"{means[arm]:.6g}", f"{problem.arm_gaps[arm]:.6g}"
         share = [f"{100.0 * found[0].tight.weights[arm]:.2f} %"] if found else []
-        rows.append((str(arm), mean, str(problem.cluster_of[arm] + 1), gap, *share))
-    lines = text_table(rows, left=0)
+        name = [shortened(" ".join(problem.arms.name(arm).split()), _LONGEST)] if names else []
+        rows.append((str(arm), *name, mean, str(problem.cluster_of[arm] + 1), gap, *share))
+    lines = text_table(rows, left=2 if names else 0)
     if problem.n_arms > _MOST_ARMS:
         lines.append(f"... and {count(problem.n_arms - _MOST_ARMS, 'arm')} more; --json lists all")
     return lines
@@ -152,17 +165,18 @@ def _arms_table(problem: Problem, delta: float) -> list[str]:
 
 def _in_words(problem: Problem, tight: theory.TightBound) -> list[str]:
     """Return which answer is the cheapest to prove, and what is the hardest to exclude."""
+    name = str if problem.arms.names is None else problem.arms.name
     named = [
-        f"{', '.join(map(str, arms))} of cluster {i + 1}"
+        f"{', '.join(map(name, arms))} of cluster {i + 1}"
         for i, arms in enumerate(tight.answer)
         if arms
     ]
     lines = [f"cheapest answer to prove: arms {'; '.join(named)}"]
     one = tight.binding
     if one is not None:
-        moved = ", ".join(map(str, one.moved)) or "none"
+        moved = ", ".join(map(name, one.moved)) or "none"
         lines.append(
-            f"hardest to exclude: arm {one.arm} {one.direction} to {one.theta:.6g}, where arms "
+            f"hardest to exclude: arm {name(one.arm)} {one.direction} to {one.theta:.6g}, where arms "
             f"{moved} meet it"
         )
     return lines

@@ -24,7 +24,7 @@ from rai_sim.cli.options import (
 )
 from rai_sim.cli.parser import among
 from rai_sim.cli.pictures import kind_of, write_picture
-from rai_sim.cli.problem import build_problem, takes_problem
+from rai_sim.cli.problem import build_problem, given_options, takes_problem
 from rai_sim.cli.tables import fitted_table, json_text
 from rai_sim.cli.text import show
 from rai_sim.problem import Problem
@@ -160,9 +160,7 @@ def _problems(
     """Return the instances: the one that is given, or ready-made ones."""
     from rai_sim.certification.family import hard_problems
 
-    given = [
-        name for name, value in problem_options.items() if value is not None and name != "strict"
-    ]
+    given = given_options(problem_options)
     if given:
         for name, value in (("only", only), ("pulls", pulls)):
             if value:

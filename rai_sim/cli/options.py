@@ -21,6 +21,7 @@ from rai_sim.algorithms.text import algorithm_from_text
 from rai_sim.arms.base import LAWS
 from rai_sim.cli.parser import among
 from rai_sim.support import parsing
+from rai_sim.support.checks import check_delta
 from rai_sim.support.errors import ArgumentError, BadInput, Speech, told
 from rai_sim.support.parsing import near, seen
 
@@ -68,6 +69,25 @@ def _of_option(read: Callable[[Any], Read], text: Any) -> Read:
         return read(text)
     except BadInput as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def error_probabilities(texts: Sequence[str]) -> list[float]:
+    """Return the error probabilities of --delta, given once or several times, each time one or
+    several that are apart by commas.
+
+    Examples
+    --------
+    >>> error_probabilities(["0.1,0.01", "1e-3"])
+    [0.1, 0.01, 0.001]
+    """
+    found: list[float] = []
+    for text in texts:
+        for part in text.split(","):
+            delta = check_delta(read_option("delta", parsing.real_number, part.strip()))
+            if delta in found:
+                raise BadInput(f"--delta {part.strip()} is given twice; leave one of them out")
+            found.append(delta)
+    return found
 
 
 def path_name(text: str | Path) -> Path:

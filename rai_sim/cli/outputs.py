@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rai_sim.cli.options import check_file
 from rai_sim.cli.tables import json_text
+from rai_sim.simulation.result import Result
+from rai_sim.simulation.summary import found_in
 from rai_sim.support.errors import BadInput
 from rai_sim.support.files import write_atomically
 
 if TYPE_CHECKING:
     import polars as pl
 
+#: Columns of a study's summary that other results have not.
+_OF_A_STUDY = ("instance", "parameters", "complete", "precision_reached")
 #: Tables, which other programs read.
 TABLES = (".csv", ".parquet")
 #: Ends of names that `--output` takes where it writes what `--json` prints, too.
@@ -53,3 +58,24 @@ def write_output(
         write_atomically(path, lambda file: file.write(text.encode()))
     else:
         write_table(table(), path)
+
+
+def results_frame(results: Iterable[Result]) -> pl.DataFrame:
+    """Return one row a result: the columns of `StudyResults.summary` that are not about a study, and
+    the seconds."""
+    import polars as pl
+
+    from rai_sim.study.results import SUMMARY_SCHEMA
+
+    schema = {key: kind for key, kind in SUMMARY_SCHEMA.items() if key not in _OF_A_STUDY}
+    rows = []
+    for result in results:
+        found = found_in(result)
+        facts = {**found.facts, "task": result.experiment.identity().rpartition(":")[2]}
+        found = replace(found, facts=facts)
+        times = {"seconds": result.seconds, "compile_seconds": result.compile_seconds}
+        rows.append({key: found[key] for key in schema} | times)
+    schema |= {"seconds": pl.Float64, "compile_seconds": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row").with_columns(
+        pl.col(pl.Float64).fill_nan(None)
+    )

@@ -6,21 +6,35 @@ here.
 
 from __future__ import annotations
 
+import csv
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
+from rai_sim import kinds
 from rai_sim.arms.base import LAWS, Arms
-from rai_sim.cli.options import check_law, flag, read_option, whole_number
+from rai_sim.cli.options import check_law, flag, read_option
+from rai_sim.cli.options import whole_number as option_whole_number
 from rai_sim.cli.parser import among
 from rai_sim.problem import TABLE_MEANS, Problem, table_problem
 from rai_sim.support.errors import BadInput
-from rai_sim.support.parsing import parse_array, parse_integers, parse_scalar
+from rai_sim.support.named_means import means_in
+from rai_sim.support.parsing import (
+    file_of,
+    near,
+    parse_array,
+    parse_integers,
+    parse_scalar,
+    seen,
+)
+from rai_sim.support.parsing import whole_number as whole
 
 #: What is simulated or bounded if no problem is given.
 _DEFAULT_TASK, _DEFAULT_INSTANCE, _DEFAULT_LAW = 2, "mirrored", "bernoulli"
+#: Options that name an instance of the paper.
+_OF_THE_PAPER = ("table_task", "instance")
 
 
 def law_options() -> dict[str, list[str]]:
@@ -68,16 +82,29 @@ def _problem_options() -> dict[str, tuple[Any, Any]]:
 
     def option(name: str, text: str, metavar: str, known: Sequence[str] = ()) -> tuple[Any, Any]:
         completion = among(known) if known else None
+        short = (f"-{name}",) if len(name) == 1 else ()
         found = typer.Option(
-            flag(name), help=text, metavar=metavar, show_default=False, autocompletion=completion
+            *short,
+            flag(name),
+            help=text,
+            metavar=metavar,
+            show_default=False,
+            autocompletion=completion,
         )
         return Annotated[str | None, found], None
 
     options = {
         "means": option(
             "means",
-            "mean reward of each arm, in any order: 0.9,0.5 or @FILE (one a line)",
+            "mean reward of each arm, in any order: 0.9,0.5 or @FILE (one a line, or .csv with a "
+            "header)",
             "NUMBERS",
+        ),
+        "column": option(
+            "column", "which column of the --means file, if several hold numbers", "NAME"
+        ),
+        "names": option(
+            "names", "what arms are called: a column of the --means file, or A,B", "NAME"
         ),
         "law": option(
             "law", f"reward law: {', '.join(LAWS)}; default {_DEFAULT_LAW}", "LAW", tuple(LAWS)
@@ -98,9 +125,21 @@ def _problem_options() -> dict[str, tuple[Any, Any]]:
         )
     why_strict = "refuse rewards that are not 1/2-sub-Gaussian, for which no guarantee holds"
     task = f"instead: a task of the paper's tables, 1 to 5; default {_DEFAULT_TASK}"
-    table_task = typer.Option(help=task, parser=whole_number, metavar="INTEGER")
+    table_task = typer.Option(help=task, parser=option_whole_number, metavar="INTEGER")
     return options | {
-        "clusters": option("clusters", "cluster sizes, best first, such as 3,5,2", "INTEGERS"),
+        "problem": option(
+            "problem", f"what is asked for: {', '.join(kinds.names())}", "KIND", list(kinds.names())
+        ),
+        "k": option(
+            "k", "of --problem top, one_of_top, m_of_top: so many top arms, or 20%", "INTEGER"
+        ),
+        "m": option("m", "of --problem m_of_top: so many of the top k, or 20%", "INTEGER"),
+        "clusters": option(
+            "clusters",
+            "cluster sizes, best first, such as 3,5,2, or proportions 3:5:2; of --problem coarse, or "
+            "with --required",
+            "INTEGERS",
+        ),
         "required": option(
             "required", "representatives to name from each cluster, such as 1,0,0", "INTEGERS"
         ),
@@ -123,34 +162,85 @@ def build_problem(options: Mapping[str, Any]) -> Problem:
     TypeError, ValueError
         As `Problem` and the laws; `BadInput` where it is the text that is at fault.
     """
-    own = [
-        name
-        for name in (*law_options(), "law", "clusters", "required")
-        if options.get(name) is not None
-    ]
+    own = [name for name in given_options(options) if name not in _OF_THE_PAPER]
     if not own:
         task = _DEFAULT_TASK if options["table_task"] is None else options["table_task"]
         instance = options["instance"]
         return table_problem(
             task=task, instance=_DEFAULT_INSTANCE if instance is None else instance.lower()
         )
-    for name in ("table_task", "instance"):
+    for name in _OF_THE_PAPER:
         if options[name] is not None:
             raise BadInput(
                 f"{flag(name)} {options[name]} names an instance of the paper but {flag(own[0])} "
                 "describes another; give one of the two"
             )
+    kind = _kind(options)
     arms = build_arms(options)
-    for name, example in (("clusters", "3,5,2"), ("required", "1,0,0")):
-        if options[name] is None:
-            raise BadInput(
-                f"{flag(name)} is missing but {flag(own[0])} is given; "
-                f"give one number a cluster, such as {flag(name)} {example}"
-            )
-    clusters, required = (
-        read_option(name, parse_integers, options[name]) for name in ("clusters", "required")
+    needed = kinds.sizes_of(kind)
+    for name in kinds.SIZES:
+        text = options[name]
+        if name in needed and text is None:
+            raise BadInput(f"{flag(name)} is missing but {_why_needed(name, kind, own[0])}")
+        if name not in needed and text is not None:
+            raise BadInput(_why_not(name, text, kind))
+    sizes = {name: _size(name, options[name], arms.n_arms) for name in needed}
+    build: Callable[..., Problem] = Problem if kind is None else kinds.KINDS[kind]
+    return build(arms, **sizes, strict=options["strict"])
+
+
+def given_options(options: Mapping[str, Any]) -> list[str]:
+    """Return which of the options of `takes_problem` are given, in their order; `strict` alone
+    describes no problem."""
+    return [name for name, value in options.items() if value is not None and name != "strict"]
+
+
+def _kind(options: Mapping[str, Any]) -> str | None:
+    """Return what kind of problem is asked for; None where clusters and requirements tell."""
+    text = options["problem"]
+    kind = None if text is None else kinds.kind_of(text)
+    if kind is None and text is not None:
+        known = list(kinds.names())
+        raise BadInput(
+            f"--problem {seen(text)} is no kind of problem{near(text, known)} choose one of "
+            f"{', '.join(known)}"
+        )
+    return kind
+
+
+_EXAMPLES = {"k": "3", "m": "2", "clusters": "3,5,2", "required": "1,0,0"}
+
+
+def _why_needed(name: str, kind: str | None, given: str) -> str:
+    """Return by what an option that is missing is needed, and how it is given."""
+    example = f"such as {flag(name)} {_EXAMPLES[name]}"
+    if kind is not None:
+        return f"--problem {kind} needs it, {example}"
+    return (
+        f"{flag(given)} is given; give one number a cluster, {example}, or a --problem such as "
+        "best_arm"
     )
-    return Problem(arms, clusters, required, strict=options["strict"])
+
+
+def _why_not(name: str, text: str, kind: str | None) -> str:
+    """Return why an option has no meaning."""
+    if kind is None:
+        owners = ", ".join(one for one in kinds.KINDS if name in kinds.sizes_of(one))
+        return f"{flag(name)} {text} belongs to a --problem; give one of {owners}"
+    needed = ", ".join(map(flag, kinds.sizes_of(kind))) or "nothing more"
+    return f"{flag(name)} {text} does not belong to --problem {kind}, which takes {needed}; leave it out"
+
+
+def _size(name: str, text: str, n: int) -> Any:
+    """Return a number of arms, or sizes of clusters."""
+    if file_of(text) is None and ("%" in text or ":" in text):
+        try:
+            return kinds.size(text, n)
+        except ValueError as error:
+            raise BadInput(f"{flag(name)} {text}: {error}") from None
+    if name in ("clusters", "required"):
+        return read_option(name, parse_integers, text)
+    return read_option(name, whole, text)
 
 
 def build_arms(options: Mapping[str, Any]) -> Arms:
@@ -164,9 +254,14 @@ def build_arms(options: Mapping[str, Any]) -> Arms:
     law = check_law(_DEFAULT_LAW if options["law"] is None else options["law"])
     arguments = _arguments(LAWS[law])
     values: dict[str, Any] = {}
+    column, names = options["column"], options["names"]
+    file = None if options["means"] is None else file_of(options["means"])
+    table = means_in(file, column, None if file is None else names)
     for name, users in law_options().items():
         text = options.get(name)
-        if name not in arguments:
+        if name == "means" and name in arguments and table is not None:
+            values[name] = table.values
+        elif name not in arguments:
             if text is not None:
                 raise BadInput(
                     f"{flag(name)} {text} does not belong to --law {law}; "
@@ -181,4 +276,12 @@ def build_arms(options: Mapping[str, Any]) -> Arms:
             )
     if "means" in values:
         values["means"] = values["means"].ravel()
-    return LAWS[law](**values)
+    arms = LAWS[law](**values)
+    if table is not None:
+        return arms if table.names is None else arms.with_names(table.names)
+    return arms if names is None else arms.with_names(_listed_names(names))
+
+
+def _listed_names(text: str) -> list[str]:
+    """Return names that are apart by commas; those with commas of their own are in quotes."""
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -15,23 +17,34 @@ from rai_sim.cli.options import (
     SETS,
     SKIP_ERROR,
     VARIANTS,
-    Delta,
     Jobs,
     Json,
     again,
+    error_probabilities,
     parse_algorithm,
 )
+from rai_sim.cli.outputs import check_output, results_frame, write_output
 from rai_sim.cli.problem import build_problem, takes_problem
 from rai_sim.cli.text import show
 from rai_sim.engine.streams import STREAM_VERSION
 from rai_sim.problem import Problem
 from rai_sim.simulation.beside import compiled_beside
-from rai_sim.simulation.result import Result
+from rai_sim.simulation.result import Experiment, Result
 from rai_sim.simulation.simulate import SimulationInterrupted, checked_experiment, simulate
-from rai_sim.support.checks import check_delta
 from rai_sim.support.errors import BadInput
 from rai_sim.support.parsing import seen
 
+#: What is run if no delta is given.
+_DEFAULT_DELTA = 0.01
+_DELTA = typer.Option(
+    help="error probability, in (0, 1); repeatable, or several as in 0.1,0.01",
+    metavar="NUMBERS",
+    show_default=str(_DEFAULT_DELTA),
+)
+_OUTPUT = (
+    "write one row an algorithm and delta as .csv or .parquet, or what --json prints as .json; in "
+    "CSV a text that a spreadsheet would run gets a leading apostrophe"
+)
 _ALGORITHMS = (
     f"repeatable; default {', '.join(VARIANTS)}; known, with defaults: {describe_algorithms()}"
 )
@@ -51,7 +64,7 @@ def run(
             SETS,
         ),
     ] = SETS[0],
-    delta: Delta = 0.01,
+    delta: Annotated[list[str] | None, _DELTA] = None,
     replications: Annotated[
         int, options.whole("independent replications of each algorithm")
     ] = 1000,
@@ -65,6 +78,7 @@ def run(
     skip_error: Annotated[
         float, options.real("total variation that skipping rounds may cost")
     ] = SKIP_ERROR,
+    output: Annotated[Path | None, options.path(_OUTPUT, "--output", "-o")] = None,
     progress: Annotated[bool | None, PROGRESS] = None,
     json: Json = False,
 ) -> None:
@@ -72,21 +86,22 @@ def run(
 
     By default the paper's table instance and all five of its variants.
     """
-    problem, delta = build_problem(problem_options), check_delta(delta)
-    chosen = [parse_algorithm(text) for text in algorithm or VARIANTS]
-    if algorithms not in SETS:
-        raise BadInput(f"--algorithms {seen(algorithms)} is no set; choose {' or '.join(SETS)}")
-    if algorithms == "all":
-        chosen += [one for one in sharper_algorithms(problem, delta) if one not in chosen]
+    problem = build_problem(problem_options)
+    deltas = error_probabilities(delta or [str(_DEFAULT_DELTA)])
+    check_output(output)
     numbers: dict[str, Any] = {
-        "delta": delta,
         "replications": replications,
         "seed": seed,
         "max_pulls": max_pulls,
         "skip_error": skip_error,
     }
+    experiments = [
+        checked_experiment(problem, one, level, seed, skip_error, max_pulls)
+        for one, level in _grid(problem, deltas, algorithm or VARIANTS, algorithms)
+    ]
     results: list[Result] = []
-    table = tables.RunTable(problem, delta, chosen, tables.terminal_width())
+    chosen = list(dict.fromkeys(one.algorithm for one in experiments))
+    table = tables.RunTable(problem, deltas, chosen, tables.terminal_width())
 
     def found(result: Result) -> None:
         results.append(result)
@@ -94,14 +109,20 @@ def run(
             show(table.lines(result))
 
     interrupted, failure = False, None
-    experiments = [
-        checked_experiment(problem, one, delta, seed, skip_error, max_pulls) for one in chosen
-    ]
     try:
         with compiled_beside(experiments) as helper:
             for one in experiments:
                 helper.wait(one)
-                found(simulate(problem, one.algorithm, n_jobs=jobs, progress=progress, **numbers))
+                found(
+                    simulate(
+                        problem,
+                        one.algorithm,
+                        delta=one.delta,
+                        n_jobs=jobs,
+                        progress=progress,
+                        **numbers,
+                    )
+                )
     except KeyboardInterrupt as error:
         interrupted = True
         if isinstance(error, SimulationInterrupted) and error.result is not None:
@@ -110,28 +131,72 @@ def run(
         if not results:
             raise
         failure = error  # an algorithm that fails does not cost the others' results
-    rerun = again("run", **problem_options, algorithm=algorithm, algorithms=algorithms, **numbers)
+    rerun = again(
+        "run",
+        **problem_options,
+        algorithm=algorithm,
+        algorithms=algorithms,
+        delta=[str(level) for level in deltas],
+        **numbers,
+    )
+
+    def document() -> dict[str, Any]:
+        level = deltas[0] if len(deltas) == 1 else deltas
+        return run_document(
+            problem, results, delta=level, **numbers, interrupted=interrupted, rerun=rerun
+        )
+
+    unwritten: OSError | None = None
+    if output is not None:  # before the end is shown: who reads that may leave early
+        try:
+            write_output(output, lambda: results_frame(results), document)
+        except OSError as error:
+            unwritten = error
     if json:
-        document = run_document(problem, results, **numbers, interrupted=interrupted, rerun=rerun)
-        show(tables.json_text(document))
+        show(tables.json_text(document()))
     else:
         notes = [
             f"{replications:,} replications each, seed {seed}; the same numbers again: {rerun}"
         ]
         if interrupted:
-            notes.insert(0, f"INTERRUPTED: {_how_far(chosen, results, replications)}")
+            notes.insert(0, f"INTERRUPTED: {_how_far(experiments, results, replications)}")
         show(table.end(notes))
-    if failure is not None:
-        raise failure
+    for flaw in (failure, unwritten):
+        if flaw is not None:
+            raise flaw
     if interrupted:
         raise typer.Exit(130)
 
 
-def _how_far(chosen: Sequence[Algorithm], results: Sequence[Result], replications: int) -> str:
+def _grid(
+    problem: Problem, deltas: Sequence[float], texts: Sequence[str], algorithms: str
+) -> Iterator[tuple[Algorithm, float]]:
+    """Yield what is run, each algorithm at all error probabilities before the next one: those that
+    are named, and the sharper ones if they are asked for, as far as they are made for the
+    problem."""
+    named = [parse_algorithm(text) for text in texts]
+    if algorithms not in SETS:
+        raise BadInput(f"--algorithms {seen(algorithms)} is no set; choose {' or '.join(SETS)}")
+    yield from product(named, deltas)
+    if algorithms == "all":
+        made_for = {delta: sharper_algorithms(problem, delta) for delta in deltas}
+        sharper = dict.fromkeys(one for found in made_for.values() for one in found)
+        yield from (
+            (one, delta)
+            for one in sharper
+            for delta in deltas
+            if one not in named and one in made_for[delta]
+        )
+
+
+def _how_far(wanted: Sequence[Experiment], results: Sequence[Result], replications: int) -> str:
     partial = [result for result in results if result.replications < replications]
-    words = [f"{len(results) - len(partial)} of {len(chosen)} algorithms are complete"]
+    several = len({one.delta for one in wanted}) > 1
+    things = "runs" if several else "algorithms"
+    words = [f"{len(results) - len(partial)} of {len(wanted)} {things} are complete"]
     words += [
-        f"{result.algorithm.label} has {result.replications:,} of {replications:,} replications"
+        f"{result.algorithm.label}{f', delta {result.delta:g},' if several else ''} has "
+        f"{result.replications:,} of {replications:,} replications"
         for result in partial
     ]
     return ", ".join(words)

@@ -30,14 +30,20 @@ from rai_sim.cli.options import (
 )
 from rai_sim.cli.parser import among
 from rai_sim.cli.plot import check_kind, write_drawings
-from rai_sim.cli.problem import build_arms, build_problem, law_options, takes_problem
+from rai_sim.cli.problem import (
+    build_arms,
+    build_problem,
+    given_options,
+    law_options,
+    takes_problem,
+)
 from rai_sim.cli.study import run_or_tell
 from rai_sim.cli.tables import fitted_table, json_text
 from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.problem import Problem, best_arm
 from rai_sim.support.columns import Column
 from rai_sim.support.errors import BadInput
-from rai_sim.support.parsing import near, parse_array, parse_integers, seen
+from rai_sim.support.parsing import near, parse_array, parse_integers, seen, whole_number
 from rai_sim.support.wording import json_safe, listed, number, percent
 
 if TYPE_CHECKING:
@@ -63,7 +69,7 @@ _WORDS = {
     Kind.GAP: "bottleneck gap to 0",
     Kind.N: "number of arms, at delta 0.1",
     Kind.K: "K of the top K",
-    Kind.M: "M of the top K",
+    Kind.M: "M of the top K (-k, default 10)",
 }
 #: Families of means that take a number of arms alone.
 _FAMILIES = ("one_apart", "evenly_spaced", "linear_gaps")
@@ -95,9 +101,6 @@ def scaling(
         options.names(
             f"of n: means, {', '.join(_FAMILIES)}; default one_apart", _FAMILIES, show_default=False
         ),
-    ] = None,
-    k: Annotated[
-        int | None, options.whole("of m: how many arms are the top ones; default 10")
     ] = None,
     algorithm: Annotated[
         list[str] | None, options.names(_ALGORITHMS, options.VARIANTS, show_default=False)
@@ -145,8 +148,8 @@ def scaling(
     numbers: dict[str, Any] = {"seed": seed, "max_pulls": max_pulls}
     numbers |= {"precision": precision} if replications is None else {"replications": replications}
     _check_numbers(replications, precision)
-    _check_options(axis, problem_options, {"family": family, "k": k, "delta": delta})
-    study = _study(axis, problem_options, points, family, k, delta, chosen, numbers)
+    _check_options(axis, problem_options, {"family": family, "delta": delta})
+    study = _study(axis, problem_options, points, family, delta, chosen, numbers)
     folder = Path(f"scaling-{axis}.study") if store is None else store
     check_folder(folder, "--store")
     if plot is not None:
@@ -159,7 +162,6 @@ def scaling(
         **problem_options,
         points=points,
         family=family,
-        k=k,
         algorithm=algorithm,
         delta=delta,
         replications=replications,
@@ -205,10 +207,12 @@ def _check_numbers(replications: int | None, precision: float | None) -> None:
 
 def _check_options(axis: str, problem_options: Mapping[str, Any], more: Mapping[str, Any]) -> None:
     """Refuse options that have no meaning along an axis."""
-    arms = set(law_options()) | {"law"}
+    arms = set(law_options()) | {"law", "column", "names"}
+    # sizes of a problem that is not named
+    loose = set() if problem_options["problem"] is not None else {"k", "m"}
     known = {
-        "delta": {*problem_options},
-        "gap": {*problem_options, "delta"},
+        "delta": {*problem_options} - loose,
+        "gap": {*problem_options, "delta"} - loose,
         "n": {"law", "sd", "family", "delta"},
         "k": {*arms, "delta"},
         "m": {*arms, "k", "delta"},
@@ -228,7 +232,6 @@ def _study(
     problem_options: Mapping[str, Any],
     points: str | None,
     family: str | None,
-    k: int | None,
     delta: float | None,
     algorithms: Sequence[Algorithm] | None,
     numbers: Mapping[str, Any],
@@ -240,10 +243,7 @@ def _study(
     wanted |= {} if delta is None else {"delta": delta}
     places = None if points is None else _places(axis, points)
     if axis in ("delta", "gap"):
-        given = any(
-            value is not None for name, value in problem_options.items() if name != "strict"
-        )
-        problem = build_problem(problem_options) if given else None
+        problem = build_problem(problem_options) if given_options(problem_options) else None
         wanted |= {} if places is None else {f"{axis}s": places}
         build = studies.over_delta if axis == "delta" else studies.over_gap
         return build(problem, **wanted)
@@ -256,7 +256,8 @@ def _study(
     wanted |= {} if places is None else {f"{axis}s": places}
     if axis == "k":
         return studies.over_k(arms, **wanted)
-    wanted |= {} if k is None else {"k": k}
+    k = problem_options["k"]
+    wanted |= {} if k is None else {"k": read_option("k", whole_number, k)}
     return studies.over_m(arms, **wanted)
 
 
@@ -273,7 +274,8 @@ def _places(axis: str, text: str) -> list[Any]:
 
 
 def _arms(problem_options: Mapping[str, Any]) -> Arms | None:
-    given = any(problem_options.get(name) is not None for name in (*law_options(), "law"))
+    of_arms = (*law_options(), "law", "column", "names")
+    given = any(problem_options.get(name) is not None for name in of_arms)
     return build_arms(problem_options) if given else None
 
 

@@ -212,43 +212,57 @@ class RunTable:
 
     Parameters
     ----------
-    problem, delta, algorithms
-        What is run.
+    problem, deltas, algorithms
+        What is run; of several deltas each row tells its own.
     width : int or None
         Columns that the table may take; None for any number.
     """
 
     def __init__(
-        self, problem: Problem, delta: float, algorithms: Sequence[Algorithm], width: int | None
+        self,
+        problem: Problem,
+        deltas: Sequence[float],
+        algorithms: Sequence[Algorithm],
+        width: int | None,
     ) -> None:
         """Choose the columns."""
-        self._problem, self._delta = problem, delta
-        self._tight, self._lower = bounds.shown(problem, delta), float(bounds.lower(problem, delta))
-        uppers = [upper_bound(problem, algorithm, delta) for algorithm in algorithms]
+        self._problem, self._deltas = problem, deltas
+        self._tight = [bounds.shown(problem, delta) for delta in deltas]
+        self._lower = [float(bounds.lower(problem, delta)) for delta in deltas]
+        least = min(deltas)  # bounds grow as it falls
+        uppers = [upper_bound(problem, algorithm, least) for algorithm in algorithms]
         # Of an algorithm without a bound of its own, as many pulls are expected as Vanilla may
         # take.
         most = len(
             number(
                 max(
-                    float(bounds.vanilla(problem, delta)) if bound is None else bound
+                    float(bounds.vanilla(problem, least)) if bound is None else bound
                     for _, bound in uppers
                 )
             )
         )
         by_unit = {"pulls": most, "rounds": most, "share": len("0.123 %"), "s": len("1234.56")}
+        lowers = [
+            lower if tight is None else tight.pulls
+            for lower, tight in zip(self._lower, self._tight, strict=True)
+        ]
         expected = {
             "algorithm": max(len(algorithm.label) for algorithm in algorithms),
+            "delta": max(len(f"{delta:g}") for delta in deltas),
             "pulls_interval": 2 * most + 4,
             "error_interval": len("0.123 to 0.456 %"),
-            "lower_bound": len(number(self._lower if self._tight is None else self._tight.pulls)),
+            "lower_bound": max(len(number(lower)) for lower in lowers),
             "upper_bound": max(len(_upper_cell(upper)) for upper in uppers),
         }
-        names = titles(_RUN_COLUMNS)
+        several = len(deltas) > 1
+        first, *others = _RUN_COLUMNS
+        self._shown = (first, COLUMNS["delta"], *others) if several else _RUN_COLUMNS
         widths = [
             max(len(column.title), expected.get(column.key, by_unit.get(column.unit, 0)))
-            for column in _RUN_COLUMNS
+            for column in self._shown
         ]
-        self._columns = Columns(names, widths, 1, places(_RUN_COLUMNS, _LEAST_OF_RUN), width)
+        least_of = places(self._shown, _LEAST_OF_RUN)
+        self._columns = Columns(titles(self._shown), widths, 1 + several, least_of, width)
         self._summaries: list[Summary] = []
 
     def lines(self, result: Result) -> str:
@@ -256,49 +270,76 @@ class RunTable:
         head = (
             []
             if self._summaries
-            else [headline(self._problem, self._delta), "", *self._columns.head()]
+            else [headline(self._problem, *self._deltas), "", *self._columns.head()]
         )
         found = found_in(result)
         self._summaries.append(summarise(result, found))
         return "\n".join(
-            [*head, *self._columns.row([column.cell(found).text for column in _RUN_COLUMNS])]
+            [*head, *self._columns.row([column.cell(found).text for column in self._shown])]
         )
 
     def _lower_legend(self) -> str:
         """Return which lower bound is shown, and how much Theorem 1 says where it is another."""
         theorem = "Theorem 1, of the mean, asymptotic (delta -> 0)"
-        if self._tight is None:
+        told = {None if tight is None else tight.conditions for tight in self._tight}
+        if told == {None}:
             return f"lower bound: {theorem}"
-        tight = f"lower bound: of the mean, {self._tight.conditions}"
-        return f"{tight} (Theorem 1, asymptotic, Gaussian arms: {number(self._lower)})"
+        tight = " or ".join(sorted(theorem if one is None else one for one in told))
+        values = (
+            number(lower) if len(self._deltas) == 1 else f"{number(lower)} at delta {delta:g}"
+            for delta, lower in zip(self._deltas, self._lower, strict=True)
+        )
+        return (
+            f"lower bound: of the mean, {tight} (Theorem 1, asymptotic, Gaussian arms: "
+            f"{', '.join(values)})"
+        )
 
     def end(self, notes: Sequence[str]) -> str:
-        """Return what stands below the rows: the legend, what a reader must be warned of, and the
-        notes; without rows the notes alone."""
+        """Return what stands below the rows: the legend, what a reader must be warned of, the arms
+        that were named if they have names, and the notes; without rows the notes alone."""
         if not self._summaries:
             return "\n".join(notes)
         legend = self._lower_legend()
         if any(summary.upper_bound is not None for summary in self._summaries):
-            legend += f"; upper bound: with probability {1.0 - self._delta:g}"
+            one = len(self._deltas) == 1
+            sure = f"{1.0 - self._deltas[0]:g}" if one else "1 - delta"
+            legend += f"; upper bound: with probability {sure}"
         compiling = sum(summary.compile_seconds for summary in self._summaries)
         if compiling:
             legend += f"; seconds: without {compiling:.0f} s of compiling kernels"
         said = [
-            f"WARNING: {summary.algorithm}: {text}"
+            f"WARNING: {self._spoken(summary)}: {text}"
             for summary in self._summaries
             for text in summary.warnings
         ]
-        return "\n".join(
-            ["", legend, *said, *self._columns.left_out("a pipe or --json has all"), *notes]
-        )
+        left_out = self._columns.left_out("a pipe or --json has all")
+        return "\n".join(["", legend, *said, *left_out, *self._named(), *notes])
+
+    def _spoken(self, summary: Summary) -> str:
+        """Return which row a sentence is about."""
+        several = len(self._deltas) > 1
+        return f"{summary.algorithm}, delta {summary.delta:g}" if several else summary.algorithm
+
+    def _named(self) -> list[str]:
+        """Return the names of the arms that were named most often, and by whom; nothing of arms
+        without names."""
+        by: dict[str, list[str]] = {}
+        for summary in self._summaries:
+            words = summary.named_words
+            if words is not None:
+                by.setdefault(words, []).append(self._spoken(summary))
+        if len(by) == 1:
+            return [f"named most often: {words}" for words in by]
+        return [f"named most often by {'; '.join(whom)}: {words}" for words, whom in by.items()]
 
 
-def headline(problem: Problem, delta: float) -> str:
+def headline(problem: Problem, *deltas: float) -> str:
     """Return what a problem is, in one line."""
     arms = count(problem.n_arms, f"{type(problem.arms).__name__} arm")
     return (
         f"{arms}, clusters {_few(problem.clusters)}, required {_few(problem.required)}, "
-        f"bottleneck gap {problem.bottleneck_gap:.4g}, delta {delta:g}"
+        f"bottleneck gap {problem.bottleneck_gap:.4g}, "
+        f"delta {', '.join(f'{delta:g}' for delta in deltas)}"
     )
 
 
@@ -312,9 +353,11 @@ def _few(values: Sequence[int]) -> str:
 
 def problem_document(problem: Problem) -> dict[str, Any]:
     """Return what JSON documents say of a problem."""
+    names = problem.arms.names
     return {
         "law": type(problem.arms).__name__,
         "means": problem.arms.means.tolist(),
+        **({} if names is None else {"names": names}),
         "clusters": problem.clusters,
         "required": problem.required,
         "bottleneck_gap": problem.bottleneck_gap,

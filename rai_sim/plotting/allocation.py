@@ -17,7 +17,7 @@ from rai_sim.plotting.inputs import (
     few_cases_of_one_problem,
     rows_of,
 )
-from rai_sim.plotting.style import Look, axes_or_new, finish
+from rai_sim.plotting.style import Look, axes_or_new, finish, plain
 from rai_sim.plotting.ticks import set_ticks
 from rai_sim.simulation.statistics import student_quantile
 from rai_sim.support.checks import check_count
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Curves in one figure, at most, and arms.
 _CURVES, MOST_ARMS = 6, 60
+#: Of so many arms each has its number below the axis, or its name.
+_MOST_NAMED = 12
 #: How much of an arm's room its bar takes, and the marks beside each other.
 _BAR, _MARKS = 0.84, 0.62
 
@@ -106,7 +108,10 @@ def allocation(results: Results, ax: Axes | None = None, *, replications: int = 
             axes.axvline(border, color="0.35", linestyle=(0, (2, 2)), linewidth=1.0, zorder=0.5)
         axes.set_xlim(0.4, problem.n_arms + 0.6)
         axes.set_ylim(bottom=0.0)
-        set_ticks(axes, "x", places.tolist() if problem.n_arms <= 12 else (), whole=True)
+        set_ticks(axes, "x", places.tolist() if problem.n_arms <= _MOST_NAMED else (), whole=True)
+        if problem.arms.names is not None and problem.n_arms <= _MOST_NAMED:
+            names = [plain(problem.arms.name(arm), 18) for arm in order.tolist()]
+            axes.set_xticks(places, names, rotation=30, ha="right")
         axes.set(xlabel="arm, best first, clusters by dashed lines", ylabel="share of pulls")
         return finish(axes, "Shares of pulls")
 

@@ -156,6 +156,16 @@ class Summary:
         )
         return f"{self.algorithm}, delta {self.delta:g}, seed {self.seed}: {count(self.replications, 'replication')}, {done}"
 
+    @property
+    def named_words(self) -> str | None:
+        """What `named` holds, in words; of many arms of a cluster the first ones."""
+        if self.named is None:
+            return None
+        return "; ".join(
+            f"cluster {cluster}: {listed(names, 5, more=f' and {len(names) - 5} more')}"
+            for cluster, names in self.named.items()
+        )
+
     def _rows(self) -> dict[str, str]:
         """Return what is said of the replications, by name."""
         low, high = map(number, self.interval)
@@ -185,11 +195,8 @@ class Summary:
                 f"{number(self.upper_bound)}  ({self.upper_bound_theorem}: with "
                 f"probability {1 - self.delta:g}; {above} took more)"
             )
-        if self.named is not None:
-            rows["named most often"] = "; ".join(
-                f"cluster {cluster}: {listed(names, 5, more=f' and {len(names) - 5} more')}"
-                for cluster, names in self.named.items()
-            )
+        if self.named_words is not None:
+            rows["named most often"] = self.named_words
         compiled = f", and {self.compile_seconds:.3g} s compiling" if self.compile_seconds else ""
         return rows | {"time": f"{self.seconds:.3g} s{compiled}"}
 

@@ -8,14 +8,16 @@ it is missing), and `[[instances]]` tables.
 
 An instance has a `name`, and says
 
-- where its means come from: `means` (a list, or the name of a file with one number a line, relative
-  to the TOML file) or another argument of the law; or `family` = "evenly_spaced", "linear_gaps",
-  "geometric_gaps", "one_apart" or "random_means" with its arguments (`rai_sim.instances`: n, high, low, middle,
-  gap, ratio, seed); or `table_task` and `instance` for an instance of the paper,
+- where its means come from: `means` (a list, or the name of a file, relative to the TOML file, with
+  one number a line, or with a header: `column` names that of the means if several hold numbers) or
+  another argument of the law; or `family` = "evenly_spaced", "linear_gaps", "geometric_gaps",
+  "one_apart" or "random_means" with its arguments (`rai_sim.instances`: n, high, low, middle, gap,
+  ratio, seed); or `table_task` and `instance` for an instance of the paper,
+- what the arms are called, if they have `names`: a column of that file, or a list,
 - which `law` the arms have ("bernoulli" if it is missing) with its other arguments, such as `sd`,
 - what is asked for: `clusters` (a list of sizes, or proportions such as "3:5:2") and `required`; or
-  `problem` = "best_arm", "one_of_top", "top", "m_of_top", "coarse_ranking" or "full_ranking" with
-  its arguments `k` and `m` (numbers, or shares of the arms such as "20%"),
+  `problem` = "best_arm", "one_of_top", "top", "m_of_top", "coarse" or "full" (ranking) with its
+  arguments `k` and `m` (numbers, or shares of the arms such as "20%"),
 - `strict` = false for arms without guarantees.
 
 A list in place of one number sweeps: n = [10, 20, 50] makes three instances, several lists all
@@ -28,7 +30,6 @@ import difflib
 import inspect
 import itertools
 import os
-import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -36,7 +37,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rai_sim import instances as families
-from rai_sim import problem as problems
+from rai_sim import kinds
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.algorithms.text import algorithm_from_text
 from rai_sim.arms.base import LAWS, Arms
@@ -46,12 +47,12 @@ from rai_sim.study.grid import Study
 from rai_sim.study.task import Task
 from rai_sim.support.checks import check_delta
 from rai_sim.support.errors import ArgumentError, ArgumentTypeError, BadInput, Speech, told
+from rai_sim.support.named_means import Means, means_in
 from rai_sim.support.parsing import parse_array
 from rai_sim.support.reading import read_text
 from rai_sim.support.wording import quoted as _short
 
 _FAMILIES = ("evenly_spaced", "linear_gaps", "geometric_gaps", "one_apart", "random_means")
-_PROBLEMS = ("best_arm", "one_of_top", "top", "m_of_top", "coarse_ranking", "full_ranking")
 #: Keys at the top whose values `Study` checks, those that decide a task's numbers, with defaults,
 #: and all.
 _STUDY = ("replications", "precision", "most_replications", "keep")
@@ -246,6 +247,8 @@ def _instance_keys() -> tuple[str, ...]:
                 "seed",
                 "law",
                 *laws,
+                "column",
+                "names",
                 "problem",
                 "k",
                 "m",
@@ -271,22 +274,17 @@ def _problem(place: str, keys: dict[str, Any], folder: Path) -> Problem:
         return _made(table_problem, given, place)
     strict = {"strict": keys.pop("strict")} if "strict" in keys else {}
     kind = keys.pop("problem", None)
-    asked: dict[str, Any] = {
-        key: keys.pop(key) for key in ("k", "m", "clusters", "required") if key in keys
-    }
+    asked: dict[str, Any] = {key: keys.pop(key) for key in kinds.SIZES if key in keys}
     arms = _arms(place, keys, folder)
     asked = {key: _size(f"{place}.{key}", value, arms.n_arms) for key, value in asked.items()}
-    build = (
-        Problem if kind is None else getattr(problems, _choice(f"{place}.problem", kind, _PROBLEMS))
-    )
+    named = None if kind is None else _kind(f"{place}.problem", kind)
+    build: Callable[..., Problem] = Problem if named is None else kinds.KINDS[named]
     why = (
         f"problem = {kind!r} needs it"
         if kind
         else "give clusters and required, or a problem such as best_arm"
     )
-    wanted = [
-        name for name in inspect.signature(build).parameters if name not in ("arms", "strict")
-    ]
+    wanted = kinds.sizes_of(named)
     for key in wanted:
         if key not in asked:
             raise StudyFileError(f"{place}.{key} is missing: {why}")
@@ -319,6 +317,8 @@ def _arms(place: str, keys: dict[str, Any], folder: Path) -> Arms:
                 "leave one of the two out"
             )
         keys["means"] = _made(family, of_family, place)
+    means, names = _named(place, keys, folder)
+    keys |= {} if means is None else {"means": means}
     given = {
         key: _from_file(f"{place}.{key}", keys.pop(key), folder)
         if key in _TABLES
@@ -333,7 +333,34 @@ def _arms(place: str, keys: dict[str, Any], folder: Path) -> Arms:
                 f"{place}.{key} is missing: law {law} needs it"
                 + (", or give a family" if key == "means" else "")
             )
-    return _made(LAWS[law], given, place)
+    arms: Arms = _made(LAWS[law], given, place)
+    return arms if names is None else _made(arms.with_names, {"names": names}, place)
+
+
+def _named(place: str, keys: dict[str, Any], folder: Path) -> tuple[Any, Any]:
+    """Return the means of a file with a header, None where there is no such file, and the names of
+    the arms, which may be a column of it; take `column` and `names` out of the keys."""
+    column, names = keys.pop("column", None), keys.pop("names", None)
+    if not (column is None or isinstance(column, str)):
+        raise StudyFileError(f"{place}.column = {_short(column)}: give the name of a column")
+    if not (names is None or isinstance(names, str) or _texts(names)):
+        raise StudyFileError(
+            f"{place}.names = {_short(names)}: give the name of a column, or a list of texts"
+        )
+    means, listed = keys.get("means"), None if isinstance(names, str) else names
+    file = folder / means.removeprefix("@") if isinstance(means, str) else None
+
+    def read(means: object = None, **columns: str) -> Means | None:
+        return means_in(file, **columns)
+
+    of_file = {"means": means, "column": column, "names": names if listed is None else None}
+    given = {key: value for key, value in of_file.items() if value is not None}
+    table = _made(read, given, place)
+    return (None, listed) if table is None else (table.values, listed or table.names)
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
 def _from_file(path: str, value: Any, folder: Path) -> Any:
@@ -352,22 +379,7 @@ def _holds_booleans(value: Any) -> bool:
 
 def _size(path: str, value: Any, n: int) -> Any:
     """Return a number from a share such as 20%, sizes from proportions such as 3:5:2."""
-    if not isinstance(value, str):
-        return value
-    share = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", value)
-    if share:
-        number = round(n * min(float(share.group(1)), 1e6) / 100.0)
-        if number < 1:
-            raise StudyFileError(
-                f"{path} = {value!r}: that is none of {n} arms; give a larger share"
-            )
-        return number
-    if re.fullmatch(r"\s*\d+(\s*:\s*\d+)+\s*", value):
-        return _within(path, [int(part) for part in value.split(":")], partial(families.shares, n))
-    raise StudyFileError(
-        f"{path} = {value!r}: give a number, a list of numbers, a share such as '20%' or "
-        "proportions such as '3:5:2'"
-    )
+    return _within(path, value, partial(kinds.size, n=n)) if isinstance(value, str) else value
 
 
 # Words
@@ -410,6 +422,15 @@ def _no_more(place: str, keys: Mapping[str, Any], why: str) -> None:
         raise StudyFileError(
             f"{place}.{key} = {_short(value)}: it has no meaning {why}; leave it out"
         )
+
+
+def _kind(path: str, value: Any) -> str:
+    """Return the kind of problem that a value names."""
+    kind = kinds.kind_of(value) if isinstance(value, str) else None
+    if kind is None:
+        known = ", ".join(kinds.names())
+        raise StudyFileError(f"{path} = {_short(value)}: choose one of {known}")
+    return kind
 
 
 def _choice(path: str, value: Any, known: tuple[str, ...]) -> str:

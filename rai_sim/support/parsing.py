@@ -111,8 +111,20 @@ def parse_scalar(text: str) -> float:
     return _number(text, text, "give one number such as 0.5")
 
 
+def file_of(text: str) -> Path | None:
+    """Return the file that a text names instead of numbers: one after @, or a .csv or .npy file.
+
+    Examples
+    --------
+    >>> str(file_of("@means.txt")), str(file_of("means.csv")), file_of("0.9,0.5")
+    ('means.txt', 'means.csv', None)
+    """
+    named = text.startswith("@") or text.lower().endswith((".csv", ".npy"))
+    return Path(text.removeprefix("@")) if named else None
+
+
 def parse_array(text: str) -> NDArray[np.float64]:
-    """Return the numbers of a text or of an @FILE (one that ends in .csv or .npy needs no @).
+    """Return the numbers of a text or of the file that it names (`file_of`).
 
     One-dimensional for 0.9,0.5 and for a file with one number a line; two-dimensional if there is
     a semicolon and for a file with several numbers a line; .npy as stored. A semicolon at the end
@@ -123,8 +135,9 @@ def parse_array(text: str) -> NDArray[np.float64]:
     >>> parse_array("0.9,0.5").tolist(), parse_array("0.2,0.8;1,0").tolist()
     ([0.9, 0.5], [[0.2, 0.8], [1.0, 0.0]])
     """
-    if text.startswith("@") or text.lower().endswith((".csv", ".npy")):
-        return _read_array(Path(text.removeprefix("@")))
+    file = file_of(text)
+    if file is not None:
+        return _read_array(file)
     remedy = "separate numbers by commas, rows by semicolons, or write @FILE"
     if not text.strip():
         raise BadInput(f"{text!r} is empty; give numbers: {remedy}")

@@ -1,5 +1,6 @@
 """Problems as options tell them: laws by text and by file, and every refusal in one line."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -7,14 +8,16 @@ import numpy as np
 import pytest
 import typer
 import typer.main
-from command_line import Capture, document, refused
+from command_line import Capture, document, printed, refused
 
+import rai_sim as rai
 from rai_sim import LUCB, Bernoulli, Categorical, Gaussian, Recorded, Vanilla
 from rai_sim.algorithms.base import ALGORITHMS
 from rai_sim.arms.base import LAWS, Arms
-from rai_sim.cli.problem import build_problem, takes_problem
+from rai_sim.cli.problem import build_arms, build_problem, takes_problem
 from rai_sim.problem import Problem
 
+FILMS = 'title,year,stars\n"Solaris, 1972",1972,0.75\nStalker,1979,0.875\nMirror,1975,0.5\n'
 ROWS = [[0.0, 0.25, 0.75], [0.5, 0.25, 0.25]]
 TABLE = [[0.2, 0.8], [1.0, 0.0]]
 REWARDS = np.tile([[1.0], [0.0]], 2_000)
@@ -37,6 +40,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     texts = {
         "means.txt": "0.75\n0.25\n",
+        "films.csv": FILMS,
         "rows.csv": "# a comment\n0.0, 0.25, 0.75\n0.5, 0.25, 0.25\n",
         "empty.csv": "",
         "words.csv": "0.5,abc\n",
@@ -110,6 +114,69 @@ def test_a_new_law_needs_no_change(monkeypatch: pytest.MonkeyPatch) -> None:
     assert problems[0].arms.means.tolist() == [3.0, 2.0]
 
 
+FOUR = "--means 0.9,0.7,0.5,0.3"
+ARMS = Bernoulli([0.9, 0.7, 0.5, 0.3])
+ASKED = {
+    "--problem best_arm": rai.best_arm(ARMS),
+    "--problem Best-Arm": rai.best_arm(ARMS),
+    "--problem one_of_top -k 2": rai.one_of_top(ARMS, 2),
+    "--problem top -k 50%": rai.top(ARMS, 2),
+    "--problem top --k 3e0": rai.top(ARMS, 3),
+    "--problem m_of_top -m 2 -k 3": rai.m_of_top(ARMS, 2, 3),
+    "--problem coarse --clusters 1,3": rai.coarse_ranking(ARMS, (1, 3)),
+    "--problem coarse_ranking --clusters 1:1": rai.coarse_ranking(ARMS, (2, 2)),
+    "--problem full": rai.full_ranking(ARMS),
+    "--clusters 1:1 --required 1,0": Problem(ARMS, (2, 2), (1, 0)),
+}
+
+
+@pytest.mark.parametrize("words", ASKED)
+def test_what_is_asked_for_by_name(words: str, capsys: Capture) -> None:
+    """Every constructor, with sizes as study files have them; the command repeats itself."""
+    found = document(capsys, f"bounds {FOUR} {words}")
+    assert found["problem"]["identity"] == ASKED[words].identity()
+
+
+def test_verbs_repeat_what_was_asked_for(capsys: Capture) -> None:
+    """The problem stands in the command that is printed, and makes the same numbers."""
+    words = "--means films.csv --column stars --names title --problem top -k 1 --delta 0.1"
+    numbers = {}
+    for verb in ("run --algorithm vanilla --replications 4", "trace --replication 3"):
+        first = document(capsys, f"{verb} {words}")
+        again = document(capsys, first["rerun"].removeprefix("rai-sim "))
+        for one in (first, again):
+            for run in one.get("runs", ()):
+                del run["seconds"], run["compile_seconds"]
+        assert first == again
+        numbers[verb.split()[0]] = first
+    arms = Bernoulli([0.75, 0.875, 0.5]).with_names(["Solaris, 1972", "Stalker", "Mirror"])
+    result = rai.simulate(rai.top(arms, 1), Vanilla(), delta=0.1, replications=4)
+    (run,) = numbers["run"]["runs"]
+    assert run["experiment"] == result.experiment.identity() == numbers["trace"]["experiment"]
+    assert run["named"] == {"1": ["Stalker"]}
+    assert numbers["run"]["problem"]["names"] == list(arms.names or ())
+    assert numbers["trace"]["pulls"] == result.pulls[3]
+
+
+def test_names_are_shown(capsys: Capture) -> None:
+    """In tables of arms, of events, and of what was named; also names that are listed."""
+    words = "--means films.csv --column stars --names title --problem best_arm --delta 0.1"
+    text = printed(capsys, f"bounds {words}")
+    assert re.search(r"\n0    Solaris, 1972   0.75        2  0.125  ", text)
+    assert "cheapest answer to prove: arms Stalker of cluster 1\n" in text
+    assert "hardest to exclude: arm Stalker down to" in text
+    assert "Stalker settled in cluster 1, representative" in printed(capsys, f"trace {words}")
+    run = f"run {words} --algorithm butterscotch --replications 3"
+    assert "\nnamed most often: cluster 1: Stalker\n" in printed(capsys, run)
+    listed = "--means 0.3,0.9 --names 'A,\"B, C\"' --problem best_arm"
+    assert "cluster 1: B, C" in printed(
+        capsys, f"run {listed} --algorithm butterscotch --replications 3"
+    )
+    arms = build_arms({"means": "films.csv", "column": "stars", "names": None, "law": None})
+    assert arms == Bernoulli([0.75, 0.875, 0.5])
+    assert arms.names is None
+
+
 PAIR = "--clusters 1,1 --required 1,0"
 REFUSALS: dict[str, tuple[str, ...]] = {
     # the paper's instances
@@ -165,6 +232,38 @@ REFUSALS: dict[str, tuple[str, ...]] = {
         "'a'",
         "separate numbers by",
     ),
+    # kinds of problems
+    "run --problem best_arm": ("--means is missing", "such as 0.9,0.5"),
+    "run --means 0.5,0.4 --problem best": (
+        "--problem best is no kind of problem; did you mean best_arm? choose one of best_arm, ",
+        "m_of_top, coarse, full",
+    ),
+    "run --table-task 1 --problem best_arm": ("--table-task 1", "--problem", "give one of the two"),
+    "run --means 0.5,0.4 --problem top": ("--k is missing", "--problem top needs it", "--k 3"),
+    "run --means 0.5,0.4 -k 1": (
+        "--k 1 belongs to a --problem; give one of one_of_top, top, m_of",
+    ),
+    "run --means 0.5,0.4 --problem top -k 3": ("--k: k is 3", "from 1 to 2, the number of arms"),
+    "run --means 0.5,0.4 --problem top -k 1%": ("--k 1%: that is none of 2 arms",),
+    "run --means 0.5,0.4 --problem top -k x": ("--k 'x' is not an integer",),
+    "run --means 0.5,0.4 --problem top -k 1 --required 1,0": (
+        "--required 1,0 does not belong to --problem top, which takes --k; leave it out",
+    ),
+    "run --means 0.5,0.4 --problem full -m 1": (
+        "--m 1 does not belong to --problem full_ranking, which takes nothing more",
+    ),
+    # tables
+    f"run --means films.csv {PAIR}": ("--column: column is not given", "'year', 'stars'"),
+    f"run --means films.csv --names t {PAIR}": (
+        "--names: names is 't', but films.csv has no such",
+    ),
+    f"run --means films.csv --column title {PAIR}": (
+        "--means: ",
+        "films.csv holds 'Solaris, 1972'",
+    ),
+    f"run --means none.csv --names title {PAIR}": ("--means none.csv", "No such file"),
+    f"run --means 0.5,0.4 --column stars {PAIR}": ("--column: ", "but means is no such file"),
+    f"run --means 0.5,0.4 --names a {PAIR}": ("--names: names has 1 entries for 2 arms",),
     # laws
     f"run --means 0.5,nan {PAIR}": ("--means", "means[1] is nan", "finite"),
     f"run --means 0.5,inf {PAIR}": ("--means", "means[1] is inf", "finite"),

@@ -101,7 +101,7 @@ def test_widths_are_enough_for_what_is_found() -> None:
     """Rows of the paper's tasks, easy and hard, are as wide as their header."""
     algorithms = [rai.Vanilla(), rai.Butterscotch()]
     for task, delta in itertools.product((1, 3), (0.5, 1e-6)):
-        table = cli_tables.RunTable(table_problem(task), delta, algorithms, None)
+        table = cli_tables.RunTable(table_problem(task), [delta], algorithms, None)
         lines = [
             line
             for one in algorithms

@@ -42,6 +42,14 @@ def test_shares_are_those_of_the_replications() -> None:
     assert "bar: 95 % interval of the share" in legend_of(ax)
 
 
+def test_names_of_arms_stand_below_the_axis() -> None:
+    """Best arm first; dollars begin no formula."""
+    arms = rai.Bernoulli([0.2, 0.9, 0.5]).with_names(["Mirror", "Stalker", "$5"])
+    ax = allocation(rai.simulate(rai.best_arm(arms), rai.Vanilla(), replications=5))
+    labels = [label.get_text() for label in ax.get_xticklabels()]
+    assert labels == ["Stalker", r"\$5", "Mirror"]
+
+
 def test_few_replications_have_no_interval() -> None:
     """And the legend says so."""
     run = rai.simulate(rai.table_problem(task=2), rai.LUCB(), replications=20, seed=0)

@@ -451,7 +451,7 @@ def test_where_results_are_kept(tmp_path: Path) -> None:
         (
             "[1, 1]",
             '"1:0"',
-            r"instances\[0\]\.clusters = \[1, 0\]: proportions is \(1, 0\); every "
+            r"instances\[0\]\.clusters = '1:0': proportions is \(1, 0\); every "
             r"entry must be",
         ),
         ('name = "two arms"', "name = 3", r"instances\[0\]\.name = 3: give a text in quotes"),
@@ -645,3 +645,97 @@ def test_whole_numbers_may_be_written_short(tmp_path: Path) -> None:
         read(tmp_path, GOOD.replace("clusters = [1, 1]", "clusters = [1.0, 1]"))
     with pytest.raises(StudyFileError, match=r"\.n = 2\.5: n must be an integer; got 2\.5$"):
         read(tmp_path, SWEEP.replace("[4, 8]", "2.5"))
+
+
+FILMS = 'title,year,stars\n"Solaris, 1972",1972,0.75\nStalker,1979,0.875\nMirror,1975,0.5\n'
+OWN = """
+algorithms = ["vanilla"]
+[[instances]]
+name = "films"
+means = "films.csv"
+column = "stars"
+names = "title"
+problem = "coarse"
+clusters = "1:2"
+[[instances]]
+name = "listed"
+means = [0.25, 0.5]
+names = ["A", "B"]
+problem = "full"
+[[instances]]
+name = "apart"
+means = "films.csv"
+column = "stars"
+law = "gaussian"
+names = ["x", "y", "z"]
+problem = "best-arm"
+"""
+
+
+def test_means_and_names_of_a_table(tmp_path: Path) -> None:
+    """By their columns, or names as a list; kinds of problems by their short names, as on the
+    command line."""
+    (tmp_path / "films.csv").write_text(FILMS)
+    problems = {task.instance: task.experiment.problem for task in read(tmp_path, OWN).tasks}
+    means = [0.75, 0.875, 0.5]
+    assert problems["films"] == rai.coarse_ranking(rai.Bernoulli(means), (1, 2))
+    assert problems["films"].arms.names == ("Solaris, 1972", "Stalker", "Mirror")
+    assert problems["listed"] == rai.full_ranking(rai.Bernoulli([0.25, 0.5]))
+    assert problems["listed"].arms.names == ("A", "B")
+    assert problems["apart"] == rai.best_arm(rai.Gaussian(means))
+    assert problems["apart"].arms.names == ("x", "y", "z")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            'column = "stars"\nnames',
+            "names",
+            r"instances\[0\]: column is not given, but .*'year', ",
+        ),
+        (
+            'column = "stars"',
+            'column = "star"',
+            r"instances\[0\]\.column = 'star': column is 'star'",
+        ),
+        (
+            'names = "title"',
+            'names = "t"',
+            r"instances\[0\]\.names = 't': names is 't', but .*films",
+        ),
+        (
+            'names = "title"',
+            "names = 3",
+            r"instances\[0\]\.names = 3: give the name of a column, or",
+        ),
+        (
+            'column = "stars"',
+            "column = 3",
+            r"instances\[0\]\.column = 3: give the name of a column",
+        ),
+        (
+            '"stars"\nnames',
+            '"title"\nnames',
+            r"instances\[0\]\.means = 'films.csv': means: .*holds 'S",
+        ),
+        ('means = "films.csv"', 'means = "no.csv"', r"instances\[0\]\.means = 'no.csv': .*No such"),
+        (
+            '["A", "B"]',
+            '"A"',
+            r"instances\[1\]\.names = 'A': names is 'A', a column of a file with",
+        ),
+        ('["A", "B"]', '["A"]', r"instances\[1\]\.names = \['A'\]: names has 1 entries for 2 arms"),
+        (
+            '"full"',
+            '"fully"',
+            r"instances\[1\]\.problem = 'fully': choose one of best_arm, one_of_top",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_table(tmp_path: Path, old: str, new: str, message: str) -> None:
+    """The key's path, the value, the remedy."""
+    (tmp_path / "films.csv").write_text(FILMS)
+    assert old in OWN
+    with pytest.raises(StudyFileError, match=message):
+        read(tmp_path, OWN.replace(old, new, 1))
