@@ -1,12 +1,14 @@
 """The README's examples of studies run as they stand."""
 
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import polars as pl
 import pytest
+from command_line import Capture, printed
 from matplotlib import pyplot
 
 import rai_sim as rai
@@ -64,6 +66,47 @@ def test_the_example_of_more_workers(tmp_path: Path, monkeypatch: pytest.MonkeyP
     exec(example.replace('"loky", n_jobs', '"multiprocessing", n_jobs'), names)
     alone = rai.simulate(problem, rai.Vanilla(), replications=1000, seed=0)
     assert study.results("same.study").result(study.tasks[0]) == alone
+
+
+def test_the_example_of_own_means(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """Fewer algorithms and replications, else as printed; the table has the arms' names."""
+    monkeypatch.chdir(tmp_path)
+    (example,) = (block for block in blocks("sh") if "--names" in block)
+    made, *lines = example.splitlines()
+    assert len(lines) <= 12
+    subprocess.run(["sh", "-c", made], check=True)
+    shorter = "run --algorithm butterscotch --replications 20"
+    said = [
+        printed(
+            capsys, line.partition("#")[0].replace("rai-sim run", shorter).removeprefix("rai-sim ")
+        )
+        for line in lines
+    ]
+    assert "named most often: cluster 1: Solaris, Stalker" in said[0]
+    assert pl.read_csv("runs.csv")["delta"].to_list() == [0.1, 0.01]
+    assert all("Stalker" in text for text in said)
+    assert Path("trace.png").stat().st_size > 10_000
+
+
+def test_the_example_of_kept_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As printed, of fewer replications."""
+    monkeypatch.chdir(tmp_path)
+    (example,) = (block for block in blocks("python") if "load_result" in block)
+    assert len(example.splitlines()) <= 12
+    problem = rai.table_problem(task=2)
+    rai.Study.grid([problem], [rai.Vanilla()], [0.1], replications=7).run("gaps.study")
+    exec(example.replace("1000", "40"), {"rai": rai, "problem": problem})
+    assert rai.load_result("vanilla.parquet").ranges == ((0, 80),)
+    assert pl.read_csv("tasks.csv")["replications"].to_list() == [7]
+    assert pl.read_parquet("rows.parquet")["replication"].to_list() == list(range(7))
+
+
+def test_the_example_of_seeds() -> None:
+    """As printed."""
+    (example,) = (block for block in blocks("python") if "trace.result.pulls" in block)
+    exec(example, {"rai": rai, "problem": rai.table_problem(task=2)})
 
 
 def test_the_example_of_certification(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from rai_sim.cli.outputs import TABLES, check_beside, check_output, write_output
+import rai_sim as rai
+from rai_sim.cli.outputs import TABLES, check_beside, check_output, results_frame, write_output
 from rai_sim.support.errors import BadInput
 
 
@@ -36,3 +37,15 @@ def test_the_end_tells_the_kind(tmp_path: Path) -> None:
     assert (tmp_path / "a.csv").read_text() == "x\n1\n"
     assert json.loads((tmp_path / "a.json").read_text()) == {"x": [None, 1]}
     assert pl.read_parquet(tmp_path / "a.parquet").equals(frame)
+
+
+def test_results_as_a_frame() -> None:
+    """One row each; none of none, with the same columns; NaN is null."""
+    result = rai.simulate(rai.table_problem(1), rai.Butterscotch(), replications=1)
+    frame, nothing = results_frame([result]), results_frame([])
+    assert frame.schema == nothing.schema
+    assert (len(frame), len(nothing)) == (1, 0)
+    assert frame["pulls_mean"].to_list() == [10370.0]
+    assert frame["pulls_mean_low_95"].to_list() == [None]
+    assert frame["task"].to_list() == [result.experiment.identity()[-64:]]
+    assert "instance" not in frame.columns

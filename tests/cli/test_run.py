@@ -1,5 +1,6 @@
 """The verb `run`: its table, its JSON, its warnings, and Ctrl-C."""
 
+import json
 import os
 import re
 import shlex
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from command_line import ROOT, Capture, document, printed, refused, run
 
@@ -18,6 +20,7 @@ from rai_sim import LUCB, Butterscotch, Vanilla
 from rai_sim.cli import run as cli
 from rai_sim.problem import Problem, table_problem
 from rai_sim.simulation.simulate import SimulationInterrupted
+from rai_sim.study.results import SUMMARY_SCHEMA
 
 VARIANTS = [Vanilla(), Vanilla(merging=False), Butterscotch(), Butterscotch(merging=False), LUCB()]
 TWO = "--means 0.9,0.1 --clusters 1,1 --required 1,0"
@@ -350,3 +353,110 @@ def test_a_real_interrupt_ends_a_simulation_promptly() -> None:
         out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
     assert b"INTERRUPTED: 0 of 1 algorithms are complete, Butterscotch(merging=True) has" in out
+
+
+def test_several_deltas(capsys: Capture) -> None:
+    """Each algorithm at all of them before the next one, a column that tells which; given at once
+    or one by one; the command repeats the run."""
+    words = "run --table-task 1 --algorithm butterscotch --algorithm vanilla --replications 4"
+    text = printed(capsys, f"{words} --delta 0.1,1e-2 --no-progress")
+    lines = text.splitlines()
+    assert lines[0].endswith("bottleneck gap 0.25, delta 0.1, 0.01")
+    assert lines[2].split()[:2] == ["algorithm", "delta"]
+    assert [line.split()[:2] for line in lines[4:8]] == [
+        ["Butterscotch(merging=True)", "0.1"],
+        ["Butterscotch(merging=True)", "0.01"],
+        ["Vanilla(merging=True)", "0.1"],
+        ["Vanilla(merging=True)", "0.01"],
+    ]
+    assert len({len(line) for line in lines[2:8]}) == 1
+    assert "(Theorem 1, asymptotic, Gaussian arms: 18.4 at delta 0.1, 36.8 at delta 0.01)" in text
+    assert "upper bound: with probability 1 - delta" in text
+    first = document(capsys, f"{words} --delta 0.1,1e-2")
+    assert first["delta"] == [0.1, 0.01]
+    again = document(capsys, first["rerun"].removeprefix("rai-sim "))
+    for found in (first, again):
+        for one in found["runs"]:
+            del one["seconds"], one["compile_seconds"]
+    assert first == again
+    assert [one["delta"] for one in first["runs"]] == [0.1, 0.01] * 2
+    alone = document(capsys, f"{words} --delta 0.01")
+    assert alone["delta"] == 0.01
+    assert [one["experiment"] for one in alone["runs"]] == [
+        one["experiment"] for one in first["runs"][1::2]
+    ]
+    for wrong, said in {
+        "0.1 --delta 0.10": "--delta 0.10 is given twice; leave one of them out",
+        "0.1,": "--delta '' is not a number; give one such as 0.01",
+        "0.1,2": "--delta: delta is 2.0; it must be an error probability",
+    }.items():
+        assert said in refused(capsys, f"{words} --delta {wrong}")
+
+
+def test_warnings_and_interrupts_tell_the_delta(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there are several."""
+    words = f"run {TWO} --algorithm butterscotch --algorithm vanilla --delta 0.1,0.01"
+    text = printed(capsys, f"{words} --replications 8 --max-pulls 3")
+    assert "WARNING: Vanilla(merging=True), delta 0.1: 8 of 8 replications stopped at" in text
+    interrupt_vanilla(monkeypatch, after=3)
+    text = printed(capsys, f"{words} --replications 8", expect=130)
+    assert "2 of 4 runs are complete, Vanilla(merging=True), delta 0.1, has 3 of 8 repl" in text
+
+
+def test_sharper_algorithms_at_several_deltas(capsys: Capture) -> None:
+    """Each at each of them."""
+    words = f"run {TWO} --algorithms all --algorithm vanilla --delta 0.1,0.2 --replications 2"
+    runs = document(capsys, words)["runs"]
+    assert [one["delta"] for one in runs] == [0.1, 0.2] * (len(runs) // 2)
+    assert len(runs) > 10
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "json"])
+def test_output_into_a_file(tmp_path: Path, capsys: Capture, kind: str) -> None:
+    """One row an algorithm and delta with the columns of a study's summary, or what --json prints;
+    the table is shown all the same."""
+    words = f"run --table-task 1 {QUICK} --delta 0.1,0.01"
+    place = tmp_path / f"runs.{kind}"
+    assert "Butterscotch(" in printed(capsys, f"{words} --output '{place}'")
+    shown = document(capsys, words)
+    if kind == "json":
+        written = json.loads(place.read_text())
+        for found in (shown, written):
+            for one in found["runs"]:
+                del one["seconds"], one["compile_seconds"]
+        assert written == shown
+        return
+    frame = pl.read_csv(place) if kind == "csv" else pl.read_parquet(place)
+    assert frame["delta"].to_list() == [0.1, 0.01]
+    assert frame["pulls_mean"].to_list() == [one["mean"] for one in shown["runs"]]
+    assert set(frame.columns) - set(SUMMARY_SCHEMA) == {"seconds", "compile_seconds"}
+    study = rai.Study.grid([table_problem(1)], [Butterscotch()], [0.1, 0.01], replications=3)
+    theirs = study.run(tmp_path / "study").summary()
+    same = [name for name in frame.columns if name in theirs.columns]
+    if kind == "parquet":
+        assert frame.select(same).equals(theirs.select(same))
+
+
+def test_output_that_cannot_be_written(tmp_path: Path, capsys: Capture) -> None:
+    """A name of another kind is refused before anything runs; of a disk that fails later the table
+    is shown first; what an interrupt leaves is written."""
+    words = f"run --table-task 1 {QUICK}"
+    assert "ends in none of .csv, .json, .parquet" in refused(capsys, f"{words} -o a.txt")
+    assert "there is no folder" in refused(capsys, f"{words} -o '{tmp_path}/none/a.csv'")
+    (tmp_path / "a.csv").symlink_to("/dev/full")
+    run(f"{words} -o '{tmp_path}/a.csv'", expect=2)
+    captured = capsys.readouterr()
+    assert "the same numbers again" in captured.out
+    assert "No space left on device; free space" in captured.err
+
+
+def test_output_after_an_interrupt(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was finished is written."""
+    interrupt_vanilla(monkeypatch, after=3)
+    words = f"run {TWO} --algorithm butterscotch --algorithm vanilla --replications 8"
+    printed(capsys, f"{words} -o '{tmp_path}/a.csv'", expect=130)
+    assert pl.read_csv(tmp_path / "a.csv")["replications"].to_list() == [8, 3]

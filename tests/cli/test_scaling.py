@@ -81,6 +81,7 @@ def test_json_has_everything(capsys: Capture) -> None:
         ("n --points 5,10 --family linear_gaps --delta 0.2", (1, 0)),
         ("k --points 2,3 --means 0.9,0.7,0.5,0.3", (2, 0)),
         ("m --points 1,2 --k 3 --means 0.9,0.7,0.5,0.3", (1, 0)),
+        ("delta --means 0.9,0.7,0.5 --problem top -k 2 --points 0.2,0.1", (2, 0)),
     ],
 )
 def test_other_instances(capsys: Capture, words: str, expected: tuple[int, ...]) -> None:
