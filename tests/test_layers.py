@@ -17,8 +17,7 @@ FLOORS = (
     ("support",),
     ("engine",),
     ("arms",),
-    ("problem", "bounds", "instances"),
-    ("kinds",),
+    ("problem", "bounds", "instances", "kinds"),
     ("algorithms",),
     ("simulation",),
     ("tracing", "certification"),
@@ -104,11 +103,8 @@ def faults(imports: list[Import]) -> list[str]:
             continue
         if above == "cli" and below in DOORS:  # a user of the public names
             continue
-        beside = above in ("bounds", "instances", "problem") and below in (
-            "bounds",
-            "instances",
-            "problem",
-        )
+        asked = ("bounds", "instances", "kinds", "problem")
+        beside = above in asked and below in asked
         if below in DOORS or (RANK[below] >= RANK[above] and not beside):
             wrong.append(f"{one.source} imports {one.target}")
     return wrong

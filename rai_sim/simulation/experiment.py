@@ -25,7 +25,7 @@ class Experiment:
     delta : float
         Error probability the algorithm is run with.
     seed : int
-        Seed of all streams; the drawn one if the simulation was given none.
+        Seed of all streams; the drawn one if the simulation was given None.
     skip_error : float
         Total variation per replication that skipping rounds may cost; 0 skips only what is certain.
     max_pulls : int or None

@@ -129,7 +129,7 @@ class Result:
 
     @property
     def seed(self) -> int:
-        """The seed; the drawn one if `simulate` was given none."""
+        """The seed; the drawn one if `simulate` was given None."""
         return self.experiment.seed
 
     @property

@@ -29,7 +29,7 @@ class Summary:
     algorithm : str
         Label of the algorithm.
     delta, seed, max_pulls
-        As given to the simulation; the seed is the drawn one if none was given.
+        As given to the simulation; the seed is the drawn one if None was given.
     replications, finished : int
         Replications run, and those that max_pulls did not end.
     mean, standard_error : float

@@ -112,7 +112,9 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     about = _about(place, data)
     try:
         instance = about["instance"]
-        reader = Reader({instance["instance"]: instance}, lambda: _origins(about))
+        reader = Reader(
+            {instance["instance"]: instance}, lambda: _origins(about), "the file is read"
+        )
         experiment = reader.task(about["experiment"]).experiment
         rows = rows_of(pl.read_parquet(io.BytesIO(data)), experiment.problem)
         result = Result(

@@ -167,11 +167,18 @@ class Reader:
     origins : callable
         Returns where classes come from, by their lower-case name; it is asked only if some class is
         not known.
+    opened : str, default "the store is opened"
+        Before what a module is to be imported.
     """
 
-    def __init__(self, instances: Mapping[str, dict[str, Any]], origins: Origins) -> None:
+    def __init__(
+        self,
+        instances: Mapping[str, dict[str, Any]],
+        origins: Origins,
+        opened: str = "the store is opened",
+    ) -> None:
         """Nothing has been made yet."""
-        self._instances, self._ask = instances, origins
+        self._instances, self._ask, self._opened = instances, origins, opened
         self._problems: dict[str, tuple[Problem, str]] = {}
         self._classes: dict[tuple[type, str, str], type] = {}
         #: What is to be done about what is not known, each once.
@@ -294,10 +301,10 @@ class Reader:
             return f"{what} {name} is here, but not with what is stored of it ({_short(error)}): {self._version()}"
         origin = self._origins.get(name)
         if origin is None:
-            return f"{what} {name} is not known here: import the module that defines it before the store is opened"
+            return f"{what} {name} is not known here: import the module that defines it before {self._opened}"
         if origin.startswith("rai_sim."):
             return f"{what} {name} is not known here: {self._version()}"
-        return f"{what} {name} is not known here: import {origin} before the store is opened"
+        return f"{what} {name} is not known here: import {origin} before {self._opened}"
 
     @cached_property
     def _origins(self) -> Mapping[str, str]:

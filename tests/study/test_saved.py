@@ -118,7 +118,10 @@ def test_what_is_not_known_here(tmp_path: Path, unknown: str) -> None:
     result.save(file)
     name = "Nines" if unknown == "algorithm" else "Penny"
     (ALGORITHMS if unknown == "algorithm" else LAWS).pop(name.lower())
-    with pytest.warns(StoreWarning, match=f"{unknown} {name.lower()} is not known here: import "):
+    with pytest.warns(
+        StoreWarning,
+        match=f"{unknown} {name.lower()} is not known here: import .* before the file is",
+    ):
         back = rai.load_result(file)
     assert back == result
     assert back.experiment.identity() == result.experiment.identity()
