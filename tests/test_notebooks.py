@@ -167,6 +167,7 @@ def test_nothing_global_is_left_changed(kernel: str) -> None:
     assert {"rcParams", "interactive", "warnings", "errstate"} <= set(eval(printed(shown[-1])))
 
 
+@pytest.mark.slow
 def test_studies_problems_and_arms_show_themselves(kernel: str) -> None:
     """As tables where the last line of a cell is one of them."""
     shown = run(

@@ -224,6 +224,7 @@ def test_vanilla_by_sure_skips() -> None:
     )
 
 
+@pytest.mark.slow
 def test_lucb() -> None:
     """20,000 replications of twenty-six tasks: in step, by lanes, by challenges, in corridors,
     round by round; 600 more as printed."""
@@ -286,6 +287,7 @@ def test_means_so_large_that_they_round() -> None:
     ) == pathwise.Misses(1_500, (), 0)
 
 
+@pytest.mark.slow
 def test_butterscotch() -> None:
     """600 replications of three tasks: nothing is skipped between its rounds."""
     assert total(Butterscotch(), tasks_of_many()[:3], 200) == pathwise.Misses(600, (), 0)

@@ -15,6 +15,7 @@ from rai_sim.arms.base import LAWS
 from rai_sim.samplers import uniform
 
 
+@pytest.mark.slow
 def test_gaussian_arms_once_more() -> None:
     """With the same draws every number is the package's."""
     ours, theirs = (
@@ -47,6 +48,7 @@ def test_samples() -> None:
     assert not (bells.sample(1, 5, seed=4) == rewards[:5]).any()
 
 
+@pytest.mark.slow
 def test_what_it_is_called_and_stored(tmp_path: Path) -> None:
     """Fields in the identity, code too; a study opens with the same arms."""
 

@@ -142,6 +142,7 @@ LARGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LARGE)
 def test_many_answers(name: str) -> None:
     """The value is known, no window beside the answer is better, and no smaller question costs

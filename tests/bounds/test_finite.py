@@ -69,7 +69,13 @@ def test_the_plain_formula_is_beaten_where_answers_are_several() -> None:
     assert 0.0 < at_delta(problem, delta).pulls <= mean
 
 
-@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if ALGORITHMS[name].of_the_paper else [pytest.mark.slow])
+        for name in sorted(ALGORITHMS)
+    ],
+)
 @pytest.mark.parametrize("task", [1, 2, 3, 4, 5])
 def test_no_algorithm_is_below(name: str, task: int) -> None:
     """Bernoulli arms, one right answer and several, delta 0.2 and 0.01: 40 runs; means lie so far

@@ -48,6 +48,7 @@ def test_every_command_follows_links(file: Path, tmp_path: Path, capsys: Capture
     assert lines[0].startswith(f"{tmp_path}/figures/")
 
 
+@pytest.mark.slow
 def test_devices_stay_devices(file: Path, tmp_path: Path, capsys: Capture) -> None:
     """As root, too, for whom nothing is forbidden."""
     (tmp_path / "null.png").symlink_to("/dev/null")
@@ -172,6 +173,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.slow
 def test_full_and_read_only_disks_are_one_line(disk: Path, file: Path, capsys: Capture) -> None:
     """The asked name, the reason and the remedy; nothing is left behind."""
     for name, words in COMMANDS.items():

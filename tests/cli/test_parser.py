@@ -90,6 +90,7 @@ def test_completion(
     assert completed(words, incomplete, capsys, monkeypatch) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/bin/bash"), reason="there is no bash")
 def test_completion_is_shown_and_installed_for_the_shell(tmp_path: Path) -> None:
     """bash is found above the process; the script that is printed works in it."""

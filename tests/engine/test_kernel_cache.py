@@ -136,6 +136,7 @@ def test_damage_is_told_once_and_mended(name: str, folder: Path) -> None:
     assert values(fresh(folder)) == (RIGHT, 2)
 
 
+@pytest.mark.slow
 def test_whatever_is_damaged(tmp_path: Path) -> None:
     """Random damage of every kind, many times, in a process that machine code gone wrong would
     end."""
@@ -345,6 +346,7 @@ print(values(module)[0])
 """
 
 
+@pytest.mark.slow
 def test_processes_that_compile_at_once_do_not_disturb_each_other(folder: Path) -> None:
     """Three start together on an empty folder; all are right and silent, and the next finds both
     kernels."""

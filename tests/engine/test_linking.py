@@ -110,6 +110,7 @@ def test_a_call_from_python_is_refused() -> None:
         _half(1.0)
 
 
+@pytest.mark.slow
 def test_without_what_numba_may_take_away() -> None:
     """Where its libraries are built otherwise, functions are compiled as Numba does it."""
     found = subprocess.run(

@@ -281,6 +281,7 @@ def test_below_one_is_zero() -> None:
     assert not draws.any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one_stream", [True, False])
 def test_shuffles_are_uniform(one_stream: bool) -> None:
     """All 24 orders of 4 arms, in one stream and as each replication's first draw: one comparison
@@ -290,6 +291,7 @@ def test_shuffles_are_uniform(one_stream: bool) -> None:
     assert chi_square(_tally(orders), [1 / 24] * 24) > LEVEL
 
 
+@pytest.mark.slow
 def test_careless_shuffles_are_rejected() -> None:
     """Negative control of the test before."""
     orders = np.empty((240_000, 4), np.int64)

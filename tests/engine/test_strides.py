@@ -109,8 +109,15 @@ def test_a_mask_without_strides_holds_all_others() -> None:
     assert max(SUMS, WORDS, LAST_TWO) < FIRST_OWN
 
 
+#: Among many arms and on lattices: kernels of their own, or such as other tests hold to numbers.
+BRIEFLY = [
+    pytest.param(name, marks=[pytest.mark.slow] if name in ("many", "categorical") else [])
+    for name in PROBLEMS
+]
+
+
 @pytest.mark.parametrize("cap", [-1, 700])
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", BRIEFLY)
 def test_counters_add_up_to_the_rounds(name: str, cap: int) -> None:
     """On all laws, finished and capped, 20 replications of each algorithm."""
     for algorithm in (
@@ -147,7 +154,7 @@ def test_each_is_used(algorithm: Algorithm, name: str, strides: set[int]) -> Non
 
 
 @pytest.mark.parametrize("off", [*LUCBS.values(), *VANILLAS.values()])
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", BRIEFLY)
 def test_what_is_left_out_makes_no_rounds(name: str, off: Sequence[int]) -> None:
     """On every problem, where most are used otherwise; and the rounds still add up."""
     algorithm = Vanilla() if off[0] < FIRST_OWN else LUCB()
@@ -163,6 +170,7 @@ def tasks(name: str) -> list[Task]:
     return [two_arms("words", 0.5, 0.3, 0.1), *draw_tasks(21, 6, kinds, (3, 10), (0.2, 0.5))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LUCBS)
 def test_runs_of_lucb_without_some(name: str) -> None:
     """Against the literal loop on the same rewards, 700 replications each, half of them by sure
@@ -180,6 +188,7 @@ def test_runs_of_lucb_without_some(name: str) -> None:
     assert found == pathwise.Misses(850, (), 0)
 
 
+@pytest.mark.slow
 def test_runs_without_a_view() -> None:
     """150 to 300 arms: 6 replications."""
     found = pathwise.Misses(0, (), 0)
@@ -188,6 +197,7 @@ def test_runs_without_a_view() -> None:
     assert found == pathwise.Misses(6, (), 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VANILLAS)
 def test_runs_of_vanilla_without_some(name: str) -> None:
     """Against the literal loop on the same rewards, 2,800 replications each, half of them by sure
@@ -255,7 +265,7 @@ NEAR: dict[str, rai.Problem] = {
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.slow] if name in ("gaussian", "categorical") else [])
+        pytest.param(name, marks=[pytest.mark.slow] if name not in ("two", "middle") else [])
         for name in NEAR
     ],
 )

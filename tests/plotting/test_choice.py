@@ -78,6 +78,7 @@ def test_studies_made_by_hand(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_large_comparison_is_cut(tmp_path: Path) -> None:
     """50 rows: the figure has at most 40 and says which; all of them make two figures, of 40 and of
     10 rows."""

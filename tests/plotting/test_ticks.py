@@ -175,6 +175,7 @@ def scaled(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [1, 10**5, 10**13])
 def test_figures_of_any_magnitude(factor: int) -> None:
     """Distributions, histograms (of one number, too) and means from thousands to 10^17 pulls."""
@@ -187,6 +188,7 @@ def test_figures_of_any_magnitude(factor: int) -> None:
         check_axes(mean_pulls(tiny, own_axes()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gap", [0.3, 1e-3, 1e-6])
 def test_figures_of_any_gap(gap: float) -> None:
     """Means against small gaps, whose ticks stand at the points, and pulls by arm."""

@@ -54,6 +54,7 @@ def covered(trials: int, draw: int, paired: bool) -> int:
     return held
 
 
+@pytest.mark.slow
 def test_the_paired_interval_covers() -> None:
     """Of 4,000 simulated comparisons 95 %, within 3.9 standard errors of that (false alarm 1e-4);
     shuffled pairs cover far more."""

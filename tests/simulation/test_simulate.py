@@ -297,6 +297,7 @@ def test_reference_results(algorithm: Algorithm, law: str) -> None:
     assert reference_hash(algorithm, law) == REFERENCE[algorithm.label, law]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", REFERENCE_VARIANTS)
 def test_reference_results_of_variants(label: str) -> None:
     """As above."""
@@ -308,7 +309,7 @@ def test_reference_results_of_variants(label: str) -> None:
 @pytest.mark.parametrize(
     "law",
     [
-        pytest.param(law, marks=[pytest.mark.slow] if law == "Categorical" else [])
+        pytest.param(law, marks=[pytest.mark.slow] if law != "Bernoulli" else [])
         for law in REFERENCE_MANY
     ],
 )

@@ -61,7 +61,7 @@ WAYS: dict[str, Callable[[Path], StudyResults]] = {
 }
 
 
-@pytest.mark.parametrize("times", [1, 3])
+@pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("way", WAYS)
 def test_a_signal_while_parts_are_read(
@@ -118,6 +118,7 @@ def test_a_signal_while_another_process_writes(folder: Path) -> None:
     assert small(30).run(folder).progress() == (120, 120)
 
 
+@pytest.mark.slow
 def test_signals_at_any_moment(folder: Path, late: list[int]) -> None:
     """One to three signals, at random moments from a little before to after: the results, or
     StudyInterrupted, and nothing else."""

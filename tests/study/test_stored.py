@@ -202,6 +202,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_the_command_line_shows_a_store_of_another_program(tmp_path: Path, capsys: Capture) -> None:
     """`report` and `plot` work, with a line that names the class and the program it is in; pulls by
     arm are drawn of what can be run."""
@@ -506,6 +507,7 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::rai_sim.study.StoreWarning")
 @given(
     task=_changes({**_ROW, "algorithm_options": _or_none(_OPTIONS)}), instance=_changes(_INSTANCE)

@@ -106,6 +106,7 @@ def _said(*arguments: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"),
     reason="elsewhere only what went through the package is known",

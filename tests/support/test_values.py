@@ -247,6 +247,7 @@ def nearest(number: Any) -> float:
         return math.inf
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(
     st.lists(NUMBERS, min_size=1, max_size=4),

@@ -308,6 +308,7 @@ def test_html_of_a_trace_escapes_names() -> None:
     assert "<b>Heat" not in page
 
 
+@pytest.mark.slow
 def test_traces_of_many_arms_keep_few_states() -> None:
     """Unasked, that is: ten of 64 rounds of 400,000 arms; as many as are asked for."""
     problem = rai.top(rai.Bernoulli(np.repeat([0.8, 0.2], 200_000)), 200_000)

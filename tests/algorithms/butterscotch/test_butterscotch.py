@@ -71,6 +71,7 @@ def test_the_instances_cover_what_can_happen() -> None:
     assert sum(not run.finished and not run.ran_out_at for run in runs) >= 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("merging", [True, False])
 def test_replay_with_the_width_of_pairs(merging: bool) -> None:
     """100 runs each, with and without a budget; negative control: the paper's pulls are seen, and

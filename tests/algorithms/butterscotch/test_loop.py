@@ -67,6 +67,7 @@ def instances(seed: int, count: int) -> list[Instance]:
     return [draw_instance(rng, butterscotch_length, (0.1, 0.3), most_arms=40) for _ in range(count)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("merging", [True, False])
 def test_replays_without_a_ranking(merging: bool, unranked: None) -> None:
     """150 recordings of up to 40 arms: pulls, rounds, outputs in order and settle rounds are the
@@ -76,6 +77,7 @@ def test_replays_without_a_ranking(merging: bool, unranked: None) -> None:
     assert mismatches(drawn, partial(run_kernel, algorithm), partial(run_twin, algorithm)) == []
 
 
+@pytest.mark.slow
 def test_wrong_selections_are_noticed(unranked: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Negative control: ties among those that are named, broken the other way round."""
     from replay import opening_order

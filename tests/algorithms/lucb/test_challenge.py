@@ -1,6 +1,7 @@
 """LUCB with one arm in question against the plain twin, and how far a word of rewards is taken."""
 
 import numpy as np
+import pytest
 from stack import BITS
 from standings import Standing, Twin, draw, draw_any, run_of, state_of
 
@@ -22,6 +23,7 @@ def advance(run: Run, room: Challenge, same_if_wide: int, state: State) -> State
     return challenge.advance(run, room, same_if_wide, state)
 
 
+@pytest.mark.slow
 def test_rounds_are_the_twins() -> None:
     """80 walks from late rounds on, of the last arm of one cluster among up to 13: all rounds on
     the way settle nobody and lead to the same sums."""

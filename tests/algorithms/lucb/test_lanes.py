@@ -4,6 +4,7 @@ import dataclasses
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from stack import BITS
 from standings import Standing, Twin, draw, draw_any, run_of, state_of
 
@@ -34,6 +35,7 @@ def walked(standing: Standing, same_limit: int = NEVER, max_pulls: int = -1) -> 
     return run
 
 
+@pytest.mark.slow
 def test_a_walk_is_the_twins() -> None:
     """80 walks of up to 16 arms to the round before an arm is settled, the cap or the end of the
     recording: all sums, and the picks of every round on the way."""

@@ -31,6 +31,7 @@ def test_replay_of_few_arms(algorithm: LUCB, count: int) -> None:
     assert mismatches(drawn, partial(run_kernel, algorithm), partial(run_twin, algorithm)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", RULES, ids=str)
 def test_replay_of_small_gaps(algorithm: LUCB) -> None:
     """Known means, gaps that make jumps long: one of the 60 runs differs with probability 6e-11 at

@@ -56,6 +56,7 @@ def test_replay_with_the_default_budget(algorithm: LUCB) -> None:
     assert mismatches(drawn, partial(run_known, algorithm), partial(run_twin, algorithm)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gaps", "most_arms", "count"),
     [
@@ -106,6 +107,7 @@ def test_a_trace_tells_what_the_twin_sees() -> None:
             assert states > 700
 
 
+@pytest.mark.slow
 def test_a_trace_tells_of_arms_outside_of_the_view() -> None:
     """120 arms, of which a round looks at few: the states of all, and when each is settled."""
     rng = np.random.default_rng(33)
@@ -206,6 +208,7 @@ CHEAP = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.boundscheck
 @pytest.mark.parametrize(("algorithm", "problem"), CHEAP)
 def test_mean_pulls_agree_with_the_twin(algorithm: LUCB, problem: Problem) -> None:

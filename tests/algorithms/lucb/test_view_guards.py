@@ -5,6 +5,7 @@ import dataclasses
 import math
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from standings import Judged, Standing, draw, judge, look, run_of
 
@@ -127,6 +128,7 @@ def misjudged(seed: int, lowered: float = 0.0, carried: bool = False) -> tuple[i
     return held, differ, wrong
 
 
+@pytest.mark.slow
 def test_nobody_outside_is_settled_or_picked() -> None:
     """If guards hold; negative control: not so if they are lowered by a twentieth."""
     held, differ, wrong = misjudged(1)
@@ -136,6 +138,7 @@ def test_nobody_outside_is_settled_or_picked() -> None:
     assert misjudged(1, lowered=0.05)[2] > 10
 
 
+@pytest.mark.slow
 def test_guards_carried_on_are_guards() -> None:
     """Up to 350 rounds later they say as much; negative control as before."""
     held, differ, wrong = misjudged(3, carried=True)

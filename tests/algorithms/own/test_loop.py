@@ -1,6 +1,7 @@
 """The loop of a user's own rule: on fixed rewards, the numbers of other programs."""
 
 import numpy as np
+import pytest
 from own_rules import EachOften, Elimination
 
 import rai_sim as rai
@@ -34,6 +35,7 @@ def test_elimination_is_vanilla() -> None:
     assert narrower > 40
 
 
+@pytest.mark.slow
 def test_sums_are_of_rewards() -> None:
     """Of arms on a lattice that begins at 0.5, in steps of 0.25: the rule sees rewards."""
 
@@ -58,6 +60,7 @@ def test_labels_are_in_a_random_order() -> None:
     assert np.sum((counts - 2_000) ** 2 / 2_000) < 30.7
 
 
+@pytest.mark.slow
 def test_rewards_have_their_law() -> None:
     """Sums of 20 pulls of three laws, 4,000 replications: means within 5 standard errors, which a
     rule that stops at them tells."""

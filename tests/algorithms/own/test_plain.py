@@ -18,8 +18,19 @@ LAWS = [
 ]
 
 
-@pytest.mark.parametrize("arms", LAWS, ids=lambda arms: type(arms).__name__)
-@pytest.mark.parametrize("rule", [EachOften(9), Elimination(0.3), Wander(25)], ids=str)
+@pytest.mark.parametrize(
+    ("rule", "arms"),
+    [
+        pytest.param(
+            rule,
+            arms,
+            id=f"{rule}-{type(arms).__name__}",
+            marks=[] if at == of else [pytest.mark.slow],
+        )
+        for of, rule in enumerate((EachOften(9), Elimination(0.3), Wander(25)))
+        for at, arms in enumerate(LAWS)
+    ],
+)
 def test_numbers_are_the_same(rule: Any, arms: rai.Bernoulli) -> None:
     """Five replications: pulls, rounds, outputs, correct, capped ones too."""
     problem = rai.best_arm(arms)
@@ -59,6 +70,7 @@ def test_python_runs_it() -> None:
     assert seen == [(0.2, n, [1, 3]) for n in range(4)]
 
 
+@pytest.mark.slow
 def test_divisions_by_zero_give_what_they_do_compiled() -> None:
     """Infinite or no number, without a word: of arrays, of numbers that are told."""
 

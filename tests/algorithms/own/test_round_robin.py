@@ -41,6 +41,7 @@ def test_with_vanillas_width_it_is_vanilla() -> None:
     assert stats.ks_2samp(wrong, theirs).pvalue < 1e-6
 
 
+@pytest.mark.slow
 def test_with_the_mixtures_width_it_is_the_mixture() -> None:
     """By law, of two arms far into the jumps; its radius is half of W over R."""
     problem = rai.best_arm(rai.Bernoulli([0.505, 0.495]))

@@ -61,6 +61,7 @@ def test_other_code_is_another_experiment() -> None:
         assert rai.simulate(PROBLEM, rule, replications=2, seed=1).pulls.tolist() == [pulls] * 2
 
 
+@pytest.mark.slow
 def test_workers_and_blocks_do_not_matter() -> None:
     """Threads, processes, blocks of any size, single replications."""
     rule = Wander()
@@ -73,6 +74,7 @@ def test_workers_and_blocks_do_not_matter() -> None:
     assert len(set(whole.pulls.tolist())) > 5
 
 
+@pytest.mark.slow
 def test_traces_certify_and_figures() -> None:
     """A trace's states are the steps asked for; a rule that errs is rejected, one that does not is
     not."""
@@ -141,6 +143,7 @@ def test_what_is_no_arm_is_an_error(returned: int, arm: int, words: str) -> None
             rai.simulate(PROBLEM, one, replications=2, seed=1)
 
 
+@pytest.mark.slow
 def test_an_answer_names_no_arm_twice() -> None:
     """Of two that are asked for."""
     problem, rule = rai.top(rai.Bernoulli([0.8, 0.7, 0.4]), 2), wrong(0, 1)
@@ -261,6 +264,7 @@ def test_options_that_cannot_be_told(option: str) -> None:
         _rule("x = 1", f"{option}: float = 1.0")
 
 
+@pytest.mark.slow
 def test_another_value_of_a_global(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rule made anew runs with it; one made before is refused unless it was compiled before."""
     made = Sharing()

@@ -8,6 +8,7 @@ from random import Random
 import naive
 import naive_adaptive
 import numpy as np
+import pytest
 from replay import standard_errors_apart
 
 import rai_sim as rai
@@ -35,6 +36,7 @@ def test_tied_arms_are_pulled_in_turns() -> None:
     assert trace.arm_pulls[-1, 2] <= 1.5 * math.sqrt(600 / 3) + 1
 
 
+@pytest.mark.slow
 def test_the_law_of_pulls_is_the_twins() -> None:
     """Bernoulli arms, among which ties abound: means of 400 runs each are four standard errors
     apart at most, which for equal laws fails once in 16,000."""

@@ -174,6 +174,7 @@ CHEAP = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.boundscheck
 @pytest.mark.parametrize(("algorithm", "problem"), CHEAP)
 def test_mean_pulls_agree_with_the_twin(algorithm: Vanilla, problem: Problem) -> None:

@@ -191,6 +191,7 @@ def test_means_are_the_twins(algorithm: Vanilla) -> None:
     assert standard_errors_apart(ours, twin_pulls(algorithm, problem, 0.1, 400, 11)) < 4
 
 
+@pytest.mark.slow
 def test_wrong_pairs_are_as_rare_as_they_are_said_to_be() -> None:
     """Two equal arms, 50,000 rounds, delta 0.2, one-sided: u is crossed by 2,000 walks of Gaussian
     steps less often than that; 99.9 % bound. Negative control: two thirds of the width is not

@@ -86,6 +86,7 @@ def test_sums_against_the_exact_law(arms: Categorical, arm: int, k: int) -> None
         assert fit(convolved_law(masses_of(arms, arm), k), drawn) > LEVEL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [300, 4096, 4097, 50_000, 300_000])
 @pytest.mark.parametrize("arm", [0, 1, 2])
 def test_tables_against_counts(arm: int, k: int) -> None:

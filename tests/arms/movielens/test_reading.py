@@ -390,6 +390,7 @@ def mutated(text: str, changes: list[tuple[str, float, str]]) -> bytes:
     return head + body
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(BASES), MUTATIONS)
 def test_a_changed_file_is_read_by_its_letters_or_refused(

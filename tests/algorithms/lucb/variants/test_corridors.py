@@ -95,6 +95,7 @@ def judged(run: Run, variant: loop.Variant) -> tuple[int, set[int]]:
     return settled, picks_of(run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", RULES, ids=str)
 def test_whatever_happens_in_corridors_the_picks_are_the_same(algorithm: LUCB) -> None:
     """Standings at random, picks at random places in their corridors, near the walls among them,
@@ -142,6 +143,7 @@ def rounds_by_stride(algorithm: LUCB, task: Task, count: int) -> NDArray[np.int6
     return block.rounds_by_stride
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", RULES, ids=str)
 def test_paths_of_close_arms(algorithm: LUCB) -> None:
     """All kinds of rewards, tens of thousands of rounds, nearly all in stretches: every number is the

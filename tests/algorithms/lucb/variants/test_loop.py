@@ -102,6 +102,7 @@ def test_a_trace_tells_what_the_twin_sees(algorithm: LUCB) -> None:
     assert states > 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("picks", PICKS)
 def test_wrong_twins_are_noticed(picks: Any) -> None:
     """Negative controls: another delta, another radius, other picks, ties broken the other way
@@ -151,6 +152,7 @@ def test_a_replication_is_a_function_of_its_index(algorithm: LUCB) -> None:
         assert alone.representatives.tolist() == [block.representatives[index].tolist()]
 
 
+@pytest.mark.slow
 def test_a_raised_flag_ends_it() -> None:
     """Before the next round, and the fault says which replication."""
     task = tasks_of(VARIANTS[0], 5, 1)[0]
@@ -172,6 +174,7 @@ def test_all_rounds_are_counted() -> None:
             assert made[CORRIDORS] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("picks", PICKS)
 def test_own_counts_ask_for_a_third_of_the_pulls(picks: Any) -> None:
     """Top three of the table instance, delta 0.01: 40 % of the paper's radius at most, without a wrong

@@ -80,6 +80,7 @@ def test_the_mixture_is_narrowest_where_it_is_tuned() -> None:
     assert max(others) > 1.05 * here
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "alone", "level"),
     [("mixture", False, 0.1), ("mixture", True, 0.2), ("stitched", True, 0.2)],

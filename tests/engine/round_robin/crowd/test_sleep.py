@@ -107,6 +107,7 @@ def test_arms_do_sleep() -> None:
     assert sleeps(close_tasks(1, 1, (6, 20))[0], skip_error=0.0) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("resting")
 def test_no_decision_hangs_on_rewards_that_are_thrown_away() -> None:
     """40 replications: what is left of words when sleepers are woken stays in use."""
@@ -142,6 +143,7 @@ def test_traced_runs_are_those_without_a_trace() -> None:
     assert kept.size > 5
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("resting")
 def test_the_law_does_not_hang_on_sleep() -> None:
     """40 arms, 400 replications with and without crowds: pulls, rounds and outputs are alike, false
@@ -167,6 +169,7 @@ def test_a_trace_ends_with_everybodys_state() -> None:
     assert misses(Vanilla(), task, 1, 60, traced=True).examples == ()
 
 
+@pytest.mark.slow
 def test_who_may_sleep_is_who_the_bound_certifies() -> None:
     """2,000 arms of three clusters, by the formula; some sleep in each cluster, and some are kept
     awake by each of the conditions."""

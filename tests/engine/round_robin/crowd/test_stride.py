@@ -53,6 +53,7 @@ LARGE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", LARGE, ids=lambda task: task.name)
 def test_large_crowds(task: Task) -> None:
     """A replication each is the literal loop's: pulls, rounds, outputs, who is settled when."""
@@ -68,6 +69,7 @@ def total(tasks: list[Task], each: int, algorithm: Vanilla, **options: Any) -> p
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("crowded")
 @pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.slow)])
 def test_small_crowds(times: int) -> None:
@@ -86,6 +88,7 @@ def test_small_crowds(times: int) -> None:
     assert found == pathwise.Misses(2_532 * times, (), 0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("crowded")
 def test_no_decision_hangs_on_rewards_that_are_thrown_away() -> None:
     """80 replications: a word's rounds after a cut stay in use."""
@@ -97,6 +100,7 @@ def test_no_decision_hangs_on_rewards_that_are_thrown_away() -> None:
     assert anew > 1000
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("crowded")
 def test_small_crowds_that_are_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
     """2,880 replications, as those that are counted."""
@@ -205,6 +209,7 @@ def samples(problem: rai.Problem, delta: float, strides: int) -> Block:
     return block
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("crowded")
 def test_the_law_does_not_hang_on_crowds() -> None:
     """300 arms, 400 replications with and without: pulls, rounds and outputs are alike, false alarm

@@ -58,6 +58,7 @@ def test_the_width_is_that_of_these_tests() -> None:
     assert width_of(made.run, 100) == pytest.approx(np.sqrt(200 * np.log(SCALE * 100**2)))
 
 
+@pytest.mark.slow
 @pytest.mark.boundscheck
 def test_every_arm_is_settled_in_its_round() -> None:
     """300 crowds: in each lane up to the end, who is settled by looking at all arms in all rounds
@@ -116,6 +117,7 @@ def test_events_are_sorted_by_lane() -> None:
             assert crowd.sorted_place[first:last].tolist() == np.flatnonzero(lanes == j).tolist()
 
 
+@pytest.mark.slow
 def test_settled_arms_may_be_counted_while_they_stay_clear() -> None:
     """1,600 crowds: where it is said so, borders without the settled arms are as counted with them;
     negative control: elsewhere some are not."""

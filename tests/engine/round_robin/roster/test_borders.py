@@ -80,6 +80,7 @@ def test_too_few_on_duty_are_told() -> None:
         assert find_between_fences(roster, made.run) == found
 
 
+@pytest.mark.slow
 def test_fences_are_set_about_the_sums_and_rise_with_them() -> None:
     """At first four deviations away; as fast as the sums rose from the start, later as in the last third
     of the rounds."""
@@ -123,6 +124,7 @@ def test_margins_follow_how_long_fences_held() -> None:
     assert roster.margins[:2] == pytest.approx([0.1, 0.1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arms", ["replayed", "sure"])
 def test_there_are_no_fences_where_nothing_is_left_to_chance(arms: str) -> None:
     """For a recording, or without an error."""

@@ -258,6 +258,7 @@ def outcomes(
 EVEN = np.linspace(0.9, 0.1, 300)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rostered")
 @pytest.mark.parametrize("law", ["Gaussian", pytest.param("Categorical", marks=pytest.mark.slow)])
 def test_the_law_does_not_hang_on_rosters(law: str) -> None:
@@ -287,6 +288,7 @@ def recording(N: int, T: int, seed: int, kind: str) -> rai.Recorded:
     return rai.Recorded(rewards + (1e9 if kind == "far from 0" else 0.0), means[:, 0])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rostered")
 @pytest.mark.parametrize("kind", ["bits", "reals", "far from 0"])
 def test_replays_are_the_same_without_a_roster(kind: str) -> None:
