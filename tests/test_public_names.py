@@ -13,8 +13,8 @@ import rai_sim as rai
 _FIXED = (
     "BatchedTrackAndStop Bernoulli Butterscotch Categorical Certification CertificationInterrupted Gaussian LUCB Problem Recorded Result "
     "STREAM_VERSION SimulationInterrupted Study StudyFailed StudyInterrupted StudyResults "
-    "Summary TopTwo Trace Vanilla WorkersLost arm_pulls best_arm bounds certify coarse_ranking full_ranking hard_problems instances load_result "
-    "m_of_top merge_studies movielens one_of_top open_study plotting scaling simulate table_problem top trace "
+    "Summary TopTwo Trace Vanilla WorkersLost arm_pulls best_arm bounds certify coarse_ranking full_ranking hard_problems instances "
+    "load_result m_of_top merge_studies movielens one_of_top open_study plotting scaling simulate table_problem top trace "
 )
 
 
