@@ -3,9 +3,9 @@
 What is wanted is in `grid`, `task` and `file`; what a folder holds in `store`, `ledger` and `data`
 (which joins the two), and of classes not known here in `stored`; a run is in `run`, `job`,
 `stopping`, `state`, `progress`, `record` and `interrupts`; how several processes share it in
-`division`, `claims` and `work`, and how their stores become one in `merge`; what came of it in
-`results`, `selection`, `tables` and `verify`; one result in a file of its own in `saved`. A module
-belongs here if it needs a store or a grid of
+`division`, `claims` and `work`, and how their stores become one in `merge` and `union`; what came
+of it in `results`, `selection`, `tables` and `verify`; one result in a file of its own in `saved`.
+A module belongs here if it needs a store or a grid of
 experiments, but no figure.
 """
 

@@ -199,9 +199,9 @@ class Claims:
         self._ended.set()
         with self._writing:
             if self._handle is not None:
+                self._let_go()  # first: some systems remove no file that is open
                 with suppress(OSError):
                     self._path.unlink()
-            self._let_go()
 
 
 class Patience:
