@@ -110,3 +110,16 @@ def test_widths_are_enough_for_what_is_found() -> None:
             ).splitlines()
         ]
         assert len(set(map(len, lines[2:]))) == 1
+
+
+def test_several_deltas_in_a_narrow_terminal() -> None:
+    """The algorithm becomes a heading, once for all of its error probabilities."""
+    problem, rule = table_problem(1), rai.Butterscotch()
+    table = cli_tables.RunTable(problem, [0.1, 0.01], [rule], 50)
+    runs = [rai.simulate(problem, rule, delta=delta, replications=3) for delta in (0.1, 0.01)]
+    lines = "\n".join(map(table.lines, runs)).splitlines()
+    assert lines[0].endswith("delta 0.1, 0.01")
+    assert lines[2].split()[0] == "delta"
+    assert lines[4] == "Butterscotch(merging=True)"
+    assert [line.split()[:2] for line in lines[5:]] == [["0.1", "7,420"], ["0.01", "10,370"]]
+    assert max(map(len, lines[2:])) <= 50
