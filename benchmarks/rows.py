@@ -727,6 +727,30 @@ def cold_start(effort: Effort) -> tuple[float, str]:
 
 
 @row(
+    "17",
+    "LUCB(radius='mixture'), best of ten evenly spaced arms: time at steps of 1e-4 over steps of 1e-2",
+    must=60,
+    aim=15,
+    higher_is_better=False,
+)
+def own_count(effort: Effort) -> tuple[float, str]:
+    """Compare runs of 5e5 and of 7e9 pulls, which vary by a fifth from one to the next: the mean of a
+    few of the long ones, and of many short ones."""
+    replications = {1e-4: 4, 1e-2: 100}
+    sides = [
+        partial(package(evenly_spaced(step), rai.LUCB(radius="mixture")), count)
+        for step, count in replications.items()
+    ]
+    seconds, short_seconds = interleaved(sides, effort)
+    return _over(seconds / replications[1e-4], short_seconds / replications[1e-2], "a replication")
+
+
+def evenly_spaced(step: float) -> rai.Problem:
+    """Return best arm identification with ten means about one half."""
+    return rai.best_arm(rai.Bernoulli(0.5 + step * (4.5 - np.arange(10.0))))
+
+
+@row(
     "gaussian",
     "Vanilla, two arms, gap 1e-4: time of Gaussian over Bernoulli arms",
     must=3,

@@ -170,6 +170,7 @@ def test_the_levels_of_the_rows(script: ModuleType, monkeypatch: pytest.MonkeyPa
         "14": (1000, 10_000, True, ""),
         "15": (2, 1.2, False, ""),
         "16": (20, 10, False, ""),
+        "17": (60, 15, False, ""),
         "gaussian": (3, None, False, ""),
         "categorical": (3, None, False, ""),
         "study": (1.2, None, False, ""),
