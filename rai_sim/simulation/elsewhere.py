@@ -39,7 +39,8 @@ class Elsewhere(Generic[Job, Outcome]):
     jobs : iterator
         Taken from, in this thread, when a worker is nearly free.
     late : callable, optional
-        Called with outcomes that could not be yielded.
+        Called with outcomes that could not be yielded, and maybe with that which was yielded last,
+        for an interrupt may strike whoever is about to keep it.
     pace : Pace, optional
         Told how busy workers are.
     """
@@ -56,7 +57,7 @@ class Elsewhere(Generic[Job, Outcome]):
         self._pool, self._run, self._jobs = pool, run, jobs
         self._late, self._pace = late, pace
         self._begun: dict[Future[Answer], _Sent] = {}
-        self._there: deque[Outcome] = deque()
+        self._there: deque[tuple[Future[Answer], Outcome]] = deque()
         self._error: Exception | None = None
         self._fed = True
 
@@ -70,7 +71,8 @@ class Elsewhere(Generic[Job, Outcome]):
                 self._take(done)
                 self._send_more()
                 while self._there:
-                    yield self._there.popleft()
+                    yield self._there[0][1]
+                    self._there.popleft()
             if self._error is not None:
                 raise self._error
         finally:
@@ -91,28 +93,34 @@ class Elsewhere(Generic[Job, Outcome]):
         self._fed = self._fed and len(self._begun) >= 2 * self._pool.workers
 
     def _send(self, sent: _Sent, whole: bool = False) -> None:
-        self._begun[self._pool.submit(pack(self._run, sent.job, whole))] = sent
+        if self._error is None:
+            try:
+                self._begun[self._pool.submit(pack(self._run, sent.job, whole))] = sent
+            except WorkersLost as error:
+                self._error = error
 
     def _take(self, done: set[Future[Answer]]) -> None:
         """Keep what is there, and send again what was lost."""
         lost: list[tuple[_Sent, BaseException]] = []
         for future in done:
-            sent, trouble = self._begun.pop(future), trouble_of(future)
+            sent, trouble = self._begun[future], trouble_of(future)
             if trouble is not None:
                 lost.append((sent, trouble))
             elif future.result().data is None:
                 self._send(sent, whole=True)
             else:
-                self._open(future.result())
+                self._open(future)
+            del self._begun[future]  # last: what an interrupt finds here is opened late
         for sent, trouble in lost:
             if self._error is None:
                 self._send_again(sent, trouble)
 
-    def _open(self, answer: Answer) -> None:
+    def _open(self, future: Future[Answer]) -> None:
+        answer = future.result()
         if self._pace is not None:
             self._pace.note(answer.worker, answer.seconds, self._pool.workers, self._fed)
         try:
-            self._there.append(outcome_of(answer))
+            self._there.append((future, outcome_of(answer)))
         except Exception as error:
             self._error = self._error or error
 
@@ -133,11 +141,12 @@ class Elsewhere(Generic[Job, Outcome]):
         """Give away what nobody will ask for any more."""
         if self._late is None:
             return
-        for future in self._begun:
+        opened = {future for future, _ in self._there}
+        for future in self._begun.keys() - opened:
             if future.done() and trouble_of(future) is None and future.result().data is not None:
-                self._open(future.result())
+                self._open(future)
         while self._there:
-            self._late(self._there.popleft())
+            self._late(self._there.popleft()[1])
 
 
 def _words(trouble: BaseException) -> str:

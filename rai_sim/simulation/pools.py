@@ -109,17 +109,13 @@ class LocalPool(Pool):
         """Return processes that are `settle`d."""
 
     def submit(self, parcel: Parcel) -> Future[Answer]:
-        """Have a job run."""
+        """Have a job run; the processes of a pool end with the first that is killed, and others
+        are started."""
         try:
             return self._executor.submit(work, parcel)
-        except BrokenExecutor:  # since the last one
+        except BrokenExecutor:
             self._executor = self._start()
             return self._executor.submit(work, parcel)
-
-    def renew(self, trouble: BaseException) -> None:
-        """Start again; the others of a pool end with the one that was killed."""
-        if isinstance(trouble, BrokenExecutor):
-            self._executor = self._start()
 
 
 class LokyPool(LocalPool):

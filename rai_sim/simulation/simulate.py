@@ -279,7 +279,7 @@ class _Run:
                 yield part.finished
             return
         run = partial(_run_elsewhere, os.getpid(), self.experiment, self.first)
-        with closing(spread(run, parts, self.n_jobs, late=self._collect, pace=pace)) as blocks:
+        with closing(spread(run, parts, self.n_jobs, late=self._collect_late, pace=pace)) as blocks:
             for found in blocks:
                 yield self._collect(found)
 
@@ -312,9 +312,14 @@ class _Run:
             self.out.pulls[rows], self.out.rounds[rows] = block.pulls, block.rounds
             self.out.correct[rows], self.out.finished[rows] = block.correct, block.finished
             self.out.representatives[rows] = block.representatives
-            self.done.append((rows.start, rows.stop))
             self.size = next_size(len(block.pulls), found.seconds)
+            self.done.append((rows.start, rows.stop))
         return len(block.pulls)
+
+    def _collect_late(self, found: Found) -> None:
+        """Copy what came when an interrupt had struck, unless it was copied before."""
+        if (found.start, found.start + len(found.block.pulls)) not in self.done:
+            self._collect(found)
 
     def result(self) -> Result | None:
         """Return the finished replications."""

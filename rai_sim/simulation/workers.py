@@ -125,7 +125,7 @@ def spread(
         As in `rai_sim.simulation.simulate`.
     late : callable, optional
         Called with outcomes that come from other processes when the generator is being closed, or
-        was interrupted.
+        was interrupted; maybe once more with that which was yielded last.
     pace : Pace, optional
         Told how busy workers in other processes are.
 

@@ -78,6 +78,7 @@ class StudyRun:
         self.failures: dict[int, Exception] = {}
         self.interrupts = interrupts
         self._outcomes: deque[list[Outcome]] = deque()
+        self._latest: list[Outcome] | None = None
         self._rows: list[Rows] = []
         self._sums = Ledger(data.ledger.cut)
         self._bytes = 0
@@ -286,9 +287,13 @@ class StudyRun:
         yield from spread(run, sent, self.n_jobs, late=self._take_in, pace=self._pace)
 
     def _take_in(self, outcomes: list[Outcome]) -> None:
-        """Note what came of a job in another process."""
-        self._record.compiled_elsewhere += sum(outcome.compiling for outcome in outcomes)
-        self._outcomes.append(outcomes)
+        """Note what came of a job in another process, once; after an interrupt the last one may be
+        given again."""
+        with self.interrupts.held():
+            if outcomes is not self._latest:
+                self._record.compiled_elsewhere += sum(outcome.compiling for outcome in outcomes)
+                self._outcomes.append(outcomes)
+                self._latest = outcomes
 
     def _run_here(self, units: Sequence[Unit]) -> list[Outcome]:
         """Run a job in this process, and leave what came of it where nothing that strikes the main

@@ -135,6 +135,21 @@ def test_a_pool_that_is_beyond_help_ends_the_run() -> None:
     assert pool.closed
 
 
+def test_a_pool_that_takes_no_jobs_ends_the_run() -> None:
+    """What had come back is handed over first."""
+
+    class Closed(Scripted):
+        def submit(self, parcel: Parcel) -> Future[Answer]:
+            if self.sent == 9:
+                raise WorkersLost("the scheduler is gone")
+            return super().submit(parcel)
+
+    found: list[int] = []
+    with pytest.raises(WorkersLost, match="the scheduler is gone"):
+        found.extend(Elsewhere(Closed(2), double, iter(range(100))).outcomes())
+    assert sorted(found) == [2 * job for job in range(9)]
+
+
 def test_an_error_is_raised_when_what_had_begun_is_there() -> None:
     """No further job is sent, nor is one that was lost."""
 
@@ -151,14 +166,56 @@ def test_an_error_is_raised_when_what_had_begun_is_there() -> None:
 
 
 def test_what_is_done_when_nobody_asks_any_more_is_not_lost() -> None:
-    """All that had begun is handed over late, each once."""
+    """All that had begun is handed over late, each once, but for that which was yielded last: who
+    had it may not have kept it."""
     late: list[int] = []
     pool = Scripted(2)
     outcomes = Elsewhere(pool, double, iter(range(100)), late=late.append).outcomes()
     found = [next(outcomes), next(outcomes)]
     outcomes.close()
-    assert sorted(found + late) == [2 * job for job in range(pool.sent)]
-    assert len(late) >= 2
+    assert late[0] == found[-1]
+    assert sorted(found + late[1:]) == [2 * job for job in range(pool.sent)]
+    assert len(late) >= 3
+
+
+@pytest.mark.parametrize("at", ["note", "outcome_of", "pop"])
+def test_an_interrupt_loses_nothing_wherever_it_strikes(
+    monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    """While an outcome is looked at, opened, or no longer waited for."""
+    late: list[int] = []
+    struck = [False]
+
+    def strike(nth: int = 0) -> None:
+        if not struck[0] and len(found) >= 5:
+            struck[0] = True
+            raise KeyboardInterrupt
+
+    class Striking(Pace):
+        def note(self, worker: str, busy: float, workers: int, fed: bool) -> None:
+            strike()
+
+    class Begun(dict[Future[Answer], object]):
+        def __delitem__(self, future: Future[Answer]) -> None:
+            strike()
+            super().__delitem__(future)
+
+    def opened(answer: Answer) -> object:
+        strike()
+        return parcels.outcome_of(answer)
+
+    pace = Striking(0.2) if at == "note" else None
+    found, pool = list[int](), Scripted(2)
+    runs = Elsewhere(pool, double, iter(range(100)), late=late.append, pace=pace)
+    if at == "outcome_of":
+        monkeypatch.setattr("rai_sim.simulation.elsewhere.outcome_of", opened)
+    if at == "pop":
+        runs._begun = Begun()  # type: ignore[assignment]
+    with pytest.raises(KeyboardInterrupt):
+        found.extend(runs.outcomes())
+    assert struck == [True]
+    assert sorted({*found, *late}) == [2 * job for job in range(pool.sent)]
+    assert len(found) + len(late) == pool.sent
 
 
 def test_an_interrupt_while_waiting_hands_over_what_is_done() -> None:

@@ -116,6 +116,32 @@ def test_a_killed_process_costs_nothing(name: str, tmp_path: Path) -> None:
     assert found.representatives.tolist() == wanted.representatives.tolist()
 
 
+def test_a_broken_pool_is_started_once() -> None:
+    """Whoever of its jobs is sent again."""
+    pool = ProcessPool(2)
+    try:
+        with pytest.raises(BrokenExecutor):
+            pool.submit(pack(_killed, 0)).result(60.0)
+        for _ in range(3):
+            pool.renew(BrokenExecutor())
+        first = pool.submit(pack(_process, 0))
+        executor = pool._executor
+        pool.renew(BrokenExecutor())
+        again = [first, *(pool.submit(pack(_process, 0)) for _ in range(5))]
+        assert os.getpid() not in {outcome_of(future.result(60.0)) for future in again}
+        assert pool._executor is executor
+    finally:
+        pool.finish([])
+
+
+def _killed(job: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _process(job: object) -> int:
+    return os.getpid()
+
+
 @pytest.mark.parametrize("start", [pytest.param(LokyPool, marks=pytest.mark.slow), ProcessPool])
 def test_processes_leave_ctrl_c_to_others(start: Callable[[int], LokyPool | ProcessPool]) -> None:
     """A terminal sends it to all: one that waits for work stays, and one that works goes on."""
@@ -194,7 +220,7 @@ def test_what_processes_had_finished_at_ctrl_c_is_kept(tmp_path: Path) -> None:
                 os.killpg(process.pid, signal.SIGINT)
                 kept = sorted(map(int, process.stdout.readline().split()))
                 finished = sorted(map(int, (tmp_path / name).read_text().split()))
-                assert kept == finished
+                assert kept == finished, name
                 assert 6 <= len(kept) < 20
             assert process.wait(30.0) == 0
             assert process.stderr is not None
