@@ -15,13 +15,19 @@ except ModuleNotFoundError as error:
     ) from None
 
 from rai_sim.plotting.allocation import allocation as allocation
+from rai_sim.plotting.arm_map import arm_map as arm_map
 from rai_sim.plotting.arms import pulls_by_gap as pulls_by_gap
+from rai_sim.plotting.calibration import calibration as calibration
 from rai_sim.plotting.certifications import error_rates as error_rates
 from rai_sim.plotting.distributions import distribution as distribution
 from rai_sim.plotting.efficiency import efficiency as efficiency
+from rai_sim.plotting.exponents import exponents as exponents
 from rai_sim.plotting.law import law as law
 from rai_sim.plotting.means import mean_pulls as mean_pulls
 from rai_sim.plotting.moderate import moderate_confidence as moderate_confidence
+from rai_sim.plotting.normalised import normalised_pulls as normalised_pulls
+from rai_sim.plotting.panels import panels as panels
+from rai_sim.plotting.paper import paper as paper
 from rai_sim.plotting.prices import price_map as price_map
 from rai_sim.plotting.ratios import ratios as ratios
 from rai_sim.plotting.traces import trace as trace

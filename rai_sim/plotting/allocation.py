@@ -15,7 +15,7 @@ from rai_sim.plotting.inputs import (
     NO_INTERVAL,
     Results,
     few_cases_of_one_problem,
-    rows_of,
+    pulls_by_arm,
 )
 from rai_sim.plotting.style import Look, axes_or_new, finish, plain
 from rai_sim.plotting.ticks import set_ticks
@@ -23,7 +23,6 @@ from rai_sim.simulation.statistics import student_quantile
 from rai_sim.support.checks import check_count
 from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.wording import count
-from rai_sim.tracing.trace import arm_pulls
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +83,7 @@ def allocation(results: Results, ax: Axes | None = None, *, replications: int = 
             f"which cannot be told apart; they are known of up to {MOST_ARMS} (of several right "
             "answers 20) 1/2-sub-Gaussian arms in two clusters or more",
         )
-    rows = rows_of([case for case, _, _ in chosen])
+    counted = pulls_by_arm([case for case, _, _ in chosen], number)
     order = np.argsort(-problem.arms.means, kind="stable")
     places = np.arange(1.0, problem.n_arms + 1.0)
     borders = np.cumsum(problem.clusters)[:-1] + 0.5
@@ -93,8 +92,8 @@ def allocation(results: Results, ax: Axes | None = None, *, replications: int = 
         best = bounds.degenne_koolen(problem, family).weights[order]
         axes.bar(places, best, _BAR, color="0.85", zorder=0.8, label="best shares (lower bound)")
         numbers = []
-        for place, ((_, label, look), result) in enumerate(zip(chosen, rows, strict=True)):
-            pulls = arm_pulls(result, number)[:, order].astype(np.float64)
+        for place, ((_, label, look), found) in enumerate(zip(chosen, counted, strict=True)):
+            pulls = found[:, order].astype(np.float64)
             aside = _MARKS * ((place + 0.5) / len(chosen) - 0.5)
             words = f"{label} ({count(len(pulls), 'replication')})"
             _draw_shares(axes, places + aside, pulls, look, words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,8 +11,10 @@ from numpy.typing import NDArray
 from rai_sim.plotting.inputs import (
     LEAST_FOR_INTERVAL,
     NO_INTERVAL,
+    Case,
     Results,
     few_cases_of_one_problem,
+    pulls_by_arm,
     rows_of,
 )
 from rai_sim.plotting.style import axes_or_new, finish, scale_axis
@@ -77,14 +80,14 @@ def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int 
             "results is of a problem with a single cluster, whose arm gaps are infinite; there "
             "is nothing to draw against",
         )
-    rows = rows_of([case for case, _, _ in chosen])
     drawn = _drawn(problem.arm_gaps)
+    counted = _counted([case for case, _, _ in chosen], number, drawn)
     gaps = problem.arm_gaps[drawn]
     with axes_or_new(ax) as axes:
         shown: list[NDArray[np.float64]] = []
         numbers: list[int] = []
-        for place, ((_, label, look), result) in enumerate(zip(chosen, rows, strict=True)):
-            pulls = pulls_of_arms(result, number, drawn).astype(np.float64)
+        for place, ((_, label, look), found) in enumerate(zip(chosen, counted, strict=True)):
+            pulls = found.astype(np.float64)
             n, mean = len(pulls), pulls.mean(axis=0)
             enough = n >= LEAST_FOR_INTERVAL
             error = (
@@ -137,6 +140,15 @@ def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int 
         scale_axis(axes, "y", np.concatenate(shown), factor=4.0)
         axes.set(xlabel="arm gap", ylabel="mean pulls of the arm")
         return finish(axes, "Pulls of each arm")
+
+
+def _counted(
+    cases: Sequence[Case], number: int, drawn: NDArray[np.int64]
+) -> list[NDArray[np.int64]]:
+    """Return the pulls of the arms that are drawn; of very many, those of others are not kept."""
+    if cases[0].experiment.problem.n_arms <= _MOST_ARMS:
+        return pulls_by_arm(cases, number)
+    return [pulls_of_arms(result, number, drawn) for result in rows_of(cases)]
 
 
 def _drawn(gaps: NDArray[np.float64]) -> NDArray[np.int64]:

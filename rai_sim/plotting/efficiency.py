@@ -171,9 +171,7 @@ def draw_over(
         ax.fill_between(x, low, high, color=look.colour, alpha=0.22, linewidth=0)
         ax.vlines(x, low, high, color=look.colour, linewidth=1.8)
     if any(case.has_interval for case in shown):
-        ax.fill_between(
-            [], [], color="0.6", alpha=0.4, linewidth=0, label="band: 95 % interval of the mean"
-        )
+        ax.fill_between([], [], color="0.6", alpha=0.4, linewidth=0, label="band: 95 % interval")
     if not all(case.has_interval for case in shown):
         ax.plot([], [], linestyle="none", label=NO_INTERVAL)
 

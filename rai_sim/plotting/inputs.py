@@ -23,6 +23,7 @@ from rai_sim.simulation.sweeps import abscissa, family_of, swept_parameters
 from rai_sim.simulation.theory import Theory, theory_of
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError, Named
 from rai_sim.support.wording import listed
+from rai_sim.tracing.trace import arm_pulls
 
 if TYPE_CHECKING:
     import polars as pl
@@ -131,6 +132,17 @@ class Case:
         """Whether single replications are known, not aggregates alone."""
         return self.study is None or self.study[0].keeps_rows
 
+    @cached_property
+    def _by_arm(self) -> dict[int, NDArray[np.int64]]:
+        return {}
+
+    def pulls_by_arm(self, rows: Result, number: int) -> NDArray[np.int64]:
+        """Return the pulls of each arm in the first finished replications (`rai_sim.arm_pulls`),
+        which are run again once for all figures of this case."""
+        if number not in self._by_arm:
+            self._by_arm[number] = arm_pulls(rows, number)
+        return self._by_arm[number]
+
     def rows(self) -> Result | None:
         """Return the replications; None where a study keeps aggregates only."""
         if self.result is not None or self.study is None:
@@ -213,6 +225,13 @@ def rows_of(cases: Sequence[Case]) -> list[Result]:
             "with keep='replications'",
         )
     return rows
+
+
+def pulls_by_arm(cases: Sequence[Case], number: int) -> list[NDArray[np.int64]]:
+    """Return each case's pulls by arm, (replications, arms) each; refuse aggregates."""
+    return [
+        case.pulls_by_arm(rows, number) for case, rows in zip(cases, rows_of(cases), strict=True)
+    ]
 
 
 def _all_cases(results: Results, summary: pl.DataFrame | None) -> list[Case]:

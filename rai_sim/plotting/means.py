@@ -84,7 +84,7 @@ def mean_pulls(
             )
         if any(case.has_interval for case in cases):
             axes.fill_between(
-                [], [], color="0.6", alpha=0.4, linewidth=0, label="band: 95 % interval of the mean"
+                [], [], color="0.6", alpha=0.4, linewidth=0, label="band: 95 % interval"
             )
         if not all(case.has_interval for case in cases):
             axes.plot([], [], linestyle="none", label=NO_INTERVAL)
@@ -144,9 +144,9 @@ def _lower_bounds(points: Sequence[Case]) -> Iterator[tuple[str, _Style, list[fl
     tight = [theory.shown(problem, delta) for problem, delta in pairs]
     known = [math.nan if one is None or one.pulls == 0.0 else one.pulls for one in tight]
     if not all(map(math.isnan, known)):
-        yield "lower bound of the mean (tight, at this δ)", "solid", known
+        yield "lower bound at δ (tight)", "solid", known
     asymptotic = [theory.lower(problem, delta) for problem, delta in pairs]
-    yield "lower bound of the mean (Theorem 1, asymptotic)", (0, (4, 1, 1, 1)), asymptotic
+    yield "Theorem 1 (δ → 0)", (0, (4, 1, 1, 1)), asymptotic
 
 
 def _draw_bounds(
@@ -179,8 +179,7 @@ def _draw_bounds(
         theorem, _ = ordered[0].upper
         if theorem is not None:
             upper = [case.upper[1] for case in ordered]
-            algorithm = type(ordered[0].experiment.algorithm).__name__
-            said = f"{theorem} ({algorithm}: at most, with probability 1 − δ)"
+            said = f"{theorem} (w.p. 1 − δ)"
             new = said not in theorems
             marker = theorems.setdefault(said, _BOUND_MARKERS[len(theorems) % len(_BOUND_MARKERS)])
             ax.plot(

@@ -1,5 +1,4 @@
-"""What all figures share: axes, colours that colour-blind readers and grey prints tell apart,
-legends.
+"""What all figures share: axes, and colours that colour-blind readers and grey prints tell apart.
 
 Colours are those of Okabe and Ito; line styles and marks repeat what they say. Clusters are
 ordered, so they take an ordered scale from dark to light, and line styles besides.
@@ -10,13 +9,18 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import numpy as np
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator
 
 from rai_sim.algorithms.base import Algorithm
+from rai_sim.plotting.legends import OURS, add_legend
+from rai_sim.plotting.paper import page
 from rai_sim.plotting.ticks import TickLocator, set_ticks
 
 if TYPE_CHECKING:
@@ -30,7 +34,7 @@ SETTINGS: Any = {
     "font.size": 10.0,
     "axes.labelsize": 10.0,
     "axes.titlesize": 10.5,
-    "legend.fontsize": 9.0,
+    "legend.fontsize": 8.5,
     "xtick.labelsize": 9.0,
     "ytick.labelsize": 9.0,
     "svg.hashsalt": "rai_sim",
@@ -64,14 +68,23 @@ _LOOKS = (
 _MARKERS = "os^DvPX<>*"
 #: The paper's algorithms look the same in every figure.
 _FIXED = ("Vanilla", "Butterscotch", "LUCB")
-#: Inches of a line of a legend below the axes; and what tells the package's own figures, which have
-#: room for one, from a caller's.
-_LEGEND_LINE, _OURS = 0.19, "rai_sim"
 #: Characters of a line of a title.
 _TITLE = 52
-#: Characters of the longest labels of two columns of a legend that fit side by side.
-_TWO_COLUMNS = 50
 _LINES = ("-", (0, (6, 2)), (0, (1, 1.3)), (0, (6, 2, 1, 2)))
+
+
+_SHARED: ContextVar[tuple[str, ...]] = ContextVar("shared", default=())
+
+
+@contextmanager
+def shared_looks(labels: Sequence[str]) -> Iterator[None]:
+    """Give these labels the same looks in everything that is drawn meanwhile, whichever of them it
+    has."""
+    token = _SHARED.set(tuple(dict.fromkeys(labels)))
+    try:
+        yield
+    finally:
+        _SHARED.reset(token)
 
 
 def looks(labels: Sequence[str]) -> dict[str, Look]:
@@ -83,6 +96,7 @@ def looks(labels: Sequence[str]) -> dict[str, Look]:
     >>> looks(["LUCB", "mine", "Vanilla"])["Vanilla"].colour
     '#0072B2'
     """
+    labels = [*_SHARED.get(), *labels]
     found = {label: _LOOKS[_FIXED.index(label)] for label in labels if label in _FIXED}
     reserved = _LOOKS[: len(_FIXED)]
     free = [*_LOOKS[len(_FIXED) :], *(look for look in reserved if look not in found.values())]
@@ -94,7 +108,7 @@ def looks_of_lines(lines: Mapping[str, str]) -> dict[str, Look]:
     """Return a look for each line, given as label and algorithm: an algorithm's lines share its
     colour, no two a mark and line style."""
     own = looks(list(lines.values()))
-    if len(own) == len(lines):
+    if len(set(lines.values())) == len(lines):
         return {label: own[algorithm] for label, algorithm in lines.items()}
     return {
         label: Look(
@@ -143,6 +157,13 @@ def plain(text: str, most: int = 60) -> str:
     return (" " if cut.startswith("_") else "") + cut.replace("$", r"\$")
 
 
+def settings() -> Any:
+    """Return the settings of matplotlib under which figures are made, those for a paper among
+    them."""
+    paper = page()
+    return SETTINGS | ({} if paper is None else paper.settings)
+
+
 @contextmanager
 def house_style() -> Iterator[None]:
     """Draw with the package's own settings, whatever the user's are."""
@@ -150,7 +171,7 @@ def house_style() -> Iterator[None]:
 
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(SETTINGS)
+        matplotlib.rcParams.update(settings())
         yield
 
 
@@ -159,8 +180,8 @@ def own_axes(size: tuple[float, float] = SIZE) -> Axes:
     kept open."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=size, layout="constrained")
-    figure.set_gid(_OURS)
+    figure = Figure(figsize=_sized(size), layout="constrained")
+    figure.set_gid(OURS)
     return figure.subplots()
 
 
@@ -176,25 +197,34 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float] = SIZE) -> Iterator[A
     # Outside of any context: the first figure of a process loads the backend, which in a notebook
     # makes pyplot interactive for good; a context would put that back at its end, and no later
     # figure, the user's own included, would be shown.
-    figure = pyplot.figure(figsize=size, layout="constrained")
-    figure.set_gid(_OURS)
+    figure = pyplot.figure(figsize=_sized(size), layout="constrained")
+    figure.set_gid(OURS)
     try:
-        with rc_context(SETTINGS):
+        with rc_context(settings()):
             yield figure.subplots()
     except BaseException:
         pyplot.close(figure)  # an empty figure helps nobody
         raise
 
 
+def _sized(size: tuple[float, float]) -> tuple[float, float]:
+    """Return the inches of a figure that asks for some: in a paper, those of its columns."""
+    paper = page()
+    return size if paper is None else paper.size(size)
+
+
 def title_axes(ax: Axes, title: str) -> None:
-    """Set the title of axes, in lines that fit them."""
+    """Set the title of axes, in lines that fit them; in a paper none, unless it is asked for."""
+    paper = page()
+    if paper is not None and not paper.titles:
+        return
     lines = [line for part in title.split("\n") for line in textwrap.wrap(part, _TITLE)]
     ax.set_title("\n".join(plain(line) for line in lines[:4]), loc="left")
 
 
 def finish(ax: Axes, title: str = "") -> Axes:
-    """Give axes their frame, ticks, grid, title and legend: below them, or inside where the
-    caller's figure makes no room."""
+    """Give axes their frame, ticks, grid, title and legend; in a paper finer strokes and the limits
+    asked for."""
     ax.spines[["top", "right"]].set_visible(False)
     for name, side in (("x", ax.xaxis), ("y", ax.yaxis)):
         # else it has its own, or names
@@ -203,41 +233,25 @@ def finish(ax: Axes, title: str = "") -> Axes:
     ax.grid(True, color="0.88", linewidth=0.6)
     ax.set_axisbelow(True)
     title_axes(ax, title)
-    handles, labels = ax.get_legend_handles_labels()
-    # What bands and bars are, and why there are none, is said last.
-    order = sorted(range(len(labels)), key=lambda i: labels[i].startswith(("band:", "bar:", "no ")))
-    handles, labels = [handles[i] for i in order], [labels[i] for i in order]
-    figure = ax.get_figure(root=True)
-    if not handles or figure is None:
-        return ax
-    half = (len(labels) + 1) // 2
-    fits = max(map(len, labels[:half])) + max(map(len, labels[half:]), default=0) <= _TWO_COLUMNS
-    columns = 2 if fits else 1
-    if figure.get_gid() == _OURS:
-        for old in figure.legends:  # of what was drawn into these axes before
-            old.remove()
-        figure.legend(
-            handles,
-            labels,
-            loc="outside lower left",
-            ncols=columns,
-            frameon=False,
-            columnspacing=1.2,
-        )
-        figure.set_figheight(figure.get_figheight() + _LEGEND_LINE * -(-len(labels) // columns))
-    elif figure.get_layout_engine() is not None:  # it makes room
-        ax.legend(
-            handles,
-            labels,
-            loc="upper left",
-            bbox_to_anchor=(0.0, -0.16),
-            frameon=False,
-            ncols=columns,
-            fontsize="small",
-        )
-    else:
-        ax.legend(handles, labels, framealpha=0.7, fontsize="small")
+    paper = page()
+    if paper is not None:
+        _make_finer(ax, paper.finer)
+        paper.limit(ax)
+    add_legend(ax)
     return ax
+
+
+#: Lines that are as fine as they should be, whatever is drawn into their axes later.
+_finer: WeakSet[Line2D] = WeakSet()
+
+
+def _make_finer(ax: Axes, share: float) -> None:
+    """Draw lines and marks at a share of their size, each once."""
+    for line in ax.get_lines():
+        if line not in _finer:
+            line.set_linewidth(share * line.get_linewidth())
+            line.set_markersize(share * line.get_markersize())
+            _finer.add(line)
 
 
 def height_of(ax: Axes) -> float:
@@ -247,7 +261,7 @@ def height_of(ax: Axes) -> float:
     if figure is None:
         return SIZE[1]
     return float(ax.get_position().height * figure.get_figheight()) * (
-        0.87 if figure.get_gid() == _OURS else 0.65
+        0.87 if figure.get_gid() == OURS else 0.65
     )
 
 

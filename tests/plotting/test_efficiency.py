@@ -61,7 +61,7 @@ def test_ratios_are_those_of_the_table(deltas: StudyResults) -> None:
     assert drawn(ax, "1: lower bound")[1] == [1.0, 1.0]
     assert ax.xaxis_inverted()
     assert ax.get_yscale() == "log"
-    assert "band: 95 % interval of the mean" in legend_of(ax)
+    assert "band: 95 % interval" in legend_of(ax)
     assert not [label for label in legend_of(efficiency(deltas, practical=())) if "oracle" in label]
 
 
@@ -122,7 +122,7 @@ def test_few_replications_have_no_interval() -> None:
     run = rai.simulate(rai.table_problem(task=2), rai.Vanilla(), replications=20, seed=0)
     ax = efficiency(run)
     assert "no interval: fewer than 30 replications" in legend_of(ax)
-    assert "band: 95 % interval of the mean" not in legend_of(ax)
+    assert "band: 95 % interval" not in legend_of(ax)
     assert ax.get_title(loc="left") == "Efficiency"
 
 

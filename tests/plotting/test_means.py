@@ -53,22 +53,22 @@ def test_means_are_those_of_the_summary(study: StudyResults) -> None:
         (task.experiment.problem for task in some.tasks[:9:3]),
         key=lambda problem: problem.bottleneck_gap,
     )
-    lower = lines["lower bound of the mean (Theorem 1, asymptotic)"]
+    lower = lines["Theorem 1 (δ → 0)"]
     assert sorted(np.asarray(lower.get_ydata(), float).tolist()) == sorted(
         {rai.bounds.lower(p, 0.01) for p in problems}
     )
-    tight = lines["lower bound of the mean (tight, at this δ)"]
+    tight = lines["lower bound at δ (tight)"]
     assert sorted(np.asarray(tight.get_ydata(), float).tolist()) == sorted(
         {rai.bounds.at_delta(p, 0.01).pulls for p in problems}
     )
-    upper = lines["Theorem 2 (Vanilla: at most, with probability 1 − δ)"]
+    upper = lines["Theorem 2 (w.p. 1 − δ)"]
     assert sorted(np.asarray(upper.get_ydata(), float).tolist()) == sorted(
         {rai.bounds.vanilla(p, 0.01) for p in problems}
     )
-    assert "Theorem 3 (Butterscotch: at most, with probability 1 − δ)" in lines
+    assert "Theorem 3 (w.p. 1 − δ)" in lines
     assert ax.get_xscale() == ax.get_yscale() == "log"
     assert ax.xaxis_inverted()
-    assert "band: 95 % interval of the mean" in legend_of(ax)
+    assert "band: 95 % interval" in legend_of(ax)
     without = mean_pulls(some, against="gap", bounds=False)
     assert not [label for label in legend_of(without) if "Theorem" in label]
 

@@ -47,7 +47,7 @@ def test_heights_are_those_of_the_table(numbers: StudyResults) -> None:
     assert ax.get_title(loc="left").replace("\n", " ") == (
         "Moderate confidence, δ = 0.1, one arm apart from equal ones"
     )
-    assert "band: 95 % interval of the mean" in legend_of(ax)
+    assert "band: 95 % interval" in legend_of(ax)
 
 
 def test_infinite_gaps_are_refused() -> None:
