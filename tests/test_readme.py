@@ -109,6 +109,20 @@ def test_the_example_of_seeds() -> None:
     exec(example, {"rai": rai, "problem": rai.table_problem(task=2)})
 
 
+def test_the_example_for_a_paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With fewer replications: at most 12 lines, five figures, a file without Type 3 fonts."""
+    monkeypatch.chdir(tmp_path)
+    (example,) = (block for block in blocks("python") if "plotting.paper" in block)
+    assert len(example.splitlines()) <= 12
+    pyplot.switch_backend("agg")
+    few = example.replace("=500", "=50").replace("=200", "=50")
+    exec(few, {"rai": rai, "problem": rai.table_problem(task=2)})
+    figures = [pyplot.figure(number) for number in pyplot.get_fignums()]
+    assert [figure.get_figwidth() for figure in figures] == [3.25, 3.25, 3.25, 6.75, 5.0]
+    assert b"/Type3" not in (tmp_path / "calibration.pdf").read_bytes()
+    pyplot.close("all")
+
+
 def test_the_example_of_certification(capsys: pytest.CaptureFixture[str]) -> None:
     """As printed: the instance, the end of its interval, and a verdict."""
     (example,) = (block for block in blocks("python") if "as_printed=True" in block)

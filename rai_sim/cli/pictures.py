@@ -41,7 +41,7 @@ def write_picture(
     path: Path, kind: str, size: tuple[float, float], draw: Callable[[Axes], Axes]
 ) -> None:
     """Write what is drawn into axes of a size in inches."""
-    from rai_sim.plotting.choice import figure_bytes
+    from rai_sim.plotting.drawing import figure_bytes
     from rai_sim.plotting.style import house_style, own_axes
 
     with house_style():

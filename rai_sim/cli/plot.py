@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +19,7 @@ from rai_sim.support.files import write_atomically
 from rai_sim.support.parsing import seen
 
 if TYPE_CHECKING:
-    from rai_sim.plotting.choice import Drawing
+    from rai_sim.plotting.drawing import Drawing
     from rai_sim.study import StudyResults
 
 
@@ -42,6 +43,10 @@ def plot(
     store: Annotated[Path | None, options.path(FOLDER, metavar="FOLDER")] = None,
     select: Annotated[list[str] | None, SELECT] = None,
     everything: Annotated[bool, ALL] = False,
+    columns: Annotated[
+        int | None,
+        options.whole("as wide as so many columns of a paper, 1 or 2, in smaller type; no titles"),
+    ] = None,
 ) -> None:
     """Draw the figures that suit what varies in a study.
 
@@ -51,13 +56,26 @@ def plot(
     folder = beside(study, ".figures") if output is None else output
     check_folder(folder, "--output")
     chosen = parse_select(select or [])
+    if columns not in (None, 1, 2):
+        raise BadInput(
+            f"--columns {columns} is no number of columns that a figure spans; give 1 or 2"
+        )
     import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is read
 
     with warnings_in_a_line(every=True), interrupts_in_a_line():
         results, _ = study_at(study, store)
         check_apart(folder, study, results.folder)
-        for line in write_figures(selected(results, chosen), folder, kind, everything):
+        with for_paper(columns):
+            lines = write_figures(selected(results, chosen), folder, kind, everything)
+        for line in lines:
             show(line)
+
+
+def for_paper(columns: int | None) -> AbstractContextManager[None]:
+    """Return what makes figures as wide as a paper's columns; None for a screen."""
+    from rai_sim.plotting import paper
+
+    return nullcontext() if columns is None else paper(columns)
 
 
 def check_kind(text: str) -> str:
@@ -79,7 +97,7 @@ def write_figures(
 
 def write_drawings(drawings: Sequence[Drawing], folder: Path, kind: str) -> list[str]:
     """Draw figures into a folder, made if there is none; return a line for each."""
-    from rai_sim.plotting.choice import render
+    from rai_sim.plotting.drawing import render
 
     folder.resolve().mkdir(exist_ok=True)  # a link to a folder that is not there yet stays one
     lines = []

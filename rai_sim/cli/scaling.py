@@ -49,7 +49,7 @@ from rai_sim.support.wording import json_safe, listed, number, percent
 if TYPE_CHECKING:
     import polars as pl
 
-    from rai_sim.plotting.choice import Drawing
+    from rai_sim.plotting.drawing import Drawing
     from rai_sim.study import Study, StudyResults
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from matplotlib.transforms import ScaledTranslation
 
 from rai_sim.plotting.efficiency import one_family
-from rai_sim.plotting.inputs import Case, Results, cases_of, lines_of
+from rai_sim.plotting.inputs import Case, Results, cases_of
+from rai_sim.plotting.lines import lines_of
 from rai_sim.plotting.style import Look, axes_or_new, finish, looks_of_lines, plain
 from rai_sim.plotting.ticks import set_ticks
 from rai_sim.simulation.statistics import clopper_pearson

@@ -11,7 +11,8 @@ from matplotlib.ticker import NullLocator
 from numpy.typing import NDArray
 
 from rai_sim.bounds import Threshold
-from rai_sim.plotting.inputs import NO_INTERVAL, Case, Results, cases_of, lines_of
+from rai_sim.plotting.inputs import NO_INTERVAL, Case, Results, cases_of
+from rai_sim.plotting.lines import lines_of
 from rai_sim.plotting.style import Look, axes_or_new, finish, looks_of_lines, plain, scale_axis
 from rai_sim.plotting.ticks import TickFormatter, TickLocator
 from rai_sim.simulation.sweeps import abscissa, family_of

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rai_sim.plotting.efficiency import one_family
-from rai_sim.plotting.inputs import Case, Results, cases_of, lines_of
+from rai_sim.plotting.inputs import Case, Results, cases_of
+from rai_sim.plotting.lines import lines_of
 from rai_sim.plotting.style import Look, axes_or_new, finish, looks_of_lines, plain, scale_axis
 from rai_sim.plotting.ticks import set_ticks
-from rai_sim.scaling.fits import fit, local_exponents
+from rai_sim.scaling.fits import LEAST_REPLICATIONS, fit, local_exponents
 from rai_sim.simulation.sweeps import family_of
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 
@@ -83,8 +84,8 @@ def exponents(results: Results, ax: Axes | None = None, *, against: str = "gap")
     if not slopes:
         raise ArgumentValueError(
             "results",
-            f"results has no line with two points against {against!r} of 10 replications each that "
-            "all finished; run more, or more values along the axis",
+            f"results has no line with two points against {against!r} of {LEAST_REPLICATIONS} replications each "
+            "that all finished; run more, or more values along the axis",
         )
     with axes_or_new(ax) as axes:
         chosen = looks_of_lines({label: one.algorithm for label, one in slopes.items()})

@@ -27,7 +27,7 @@ _HANDLE, _PAD, _BETWEEN, _SPACING = 1.9, 0.5, 1.3, 0.3
 #: Heights of type between axes and a legend below them: the axis' numbers and its name.
 _BELOW = 3.3
 #: Inches that a line takes, in points of its type; and share of the room that columns may fill.
-_LINE, _FILLED = 1.42 / 72.0, 0.98
+_LINE, _FILLED = 1.42 / 72.0, 0.94
 #: What goes last: what bands and bars are, and why there are none.
 _LAST = ("band:", "bar:", "no ")
 #: Inches by which figures were made higher for their legends.
@@ -164,5 +164,5 @@ def _set(columns: int) -> dict[str, Any]:
         "columnspacing": _BETWEEN,
         "labelspacing": _SPACING,
         "borderpad": 0.2,
-        "borderaxespad": 0.2,
+        "borderaxespad": 0.5,
     }

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rai_sim import bounds as theory
-from rai_sim.plotting.inputs import NO_INTERVAL, Case, Results, cases_of, lines_of
+from rai_sim.plotting.inputs import NO_INTERVAL, Case, Results, cases_of
+from rai_sim.plotting.lines import lines_of
 from rai_sim.plotting.style import Look, axes_or_new, finish, looks_of_lines, plain, scale_axis
 from rai_sim.simulation.sweeps import abscissa
 from rai_sim.support.errors import ArgumentTypeError

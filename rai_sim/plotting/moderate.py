@@ -6,7 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from rai_sim.plotting.efficiency import draw_over, draw_theory, heights, one_family
-from rai_sim.plotting.inputs import Case, Results, cases_of, lines_of
+from rai_sim.plotting.inputs import Case, Results, cases_of
+from rai_sim.plotting.lines import lines_of
 from rai_sim.plotting.style import axes_or_new, finish, scale_axis
 from rai_sim.simulation.sweeps import family_of
 from rai_sim.support.errors import ArgumentValueError

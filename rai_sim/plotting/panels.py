@@ -140,10 +140,16 @@ def _groups(cases: Sequence[Case], by: object) -> dict[str, list[Case]]:
         )
     settings = [setting_words(case) for case in cases]
     varies = [len(set(column)) > 1 for column in zip(*settings, strict=True)]
-    groups: dict[str, list[Case]] = {}
+    found: dict[tuple[str, str], list[Case]] = {}
     for case, words in zip(cases, settings, strict=True):
         more = [word for word, shown in zip(words, varies, strict=True) if shown]
-        groups.setdefault(", ".join([_BY[by](case), *more]), []).append(case)
+        problem = case.experiment.problem.identity() if by == "instance" else ""
+        found.setdefault((", ".join([_BY[by](case), *more]), problem), []).append(case)
+    titles = [title for title, _ in found]
+    groups = {
+        title if titles.count(title) == 1 else f"{title}, no. {i + 1}": group
+        for i, (title, group) in enumerate(zip(titles, found.values(), strict=True))
+    }
     if len(groups) > MOST_PANELS:
         raise ArgumentValueError(
             "results",

@@ -8,12 +8,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rai_sim.plotting.allocation import MOST_ARMS, allocation
-from rai_sim.plotting.choice import Drawing, replications_again
+from rai_sim.plotting.by_arm import replications_again
+from rai_sim.plotting.drawing import Drawing
 from rai_sim.plotting.efficiency import efficiency
+from rai_sim.plotting.exponents import exponents
 from rai_sim.plotting.inputs import LEAST_FOR_INTERVAL, Case, cases_of
 from rai_sim.plotting.law import law
 from rai_sim.plotting.means import mean_pulls
 from rai_sim.plotting.moderate import moderate_confidence
+from rai_sim.plotting.normalised import normalised_pulls
+from rai_sim.scaling.fits import LEAST_REPLICATIONS
 from rai_sim.simulation.sweeps import abscissa
 from rai_sim.tracing.trace import keeps_history
 
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def choose_along(results: StudyResults, against: str) -> list[Drawing]:
-    """Return the figures of a study along an axis: means, efficiency, and at the hardest point
+    """Return the figures of a study along an axis: means, slopes, efficiency, and at the hardest point
     where theory has something to compare with, the law of pulls and their shares; against n the
     price of many arms.
 
@@ -44,7 +48,7 @@ def choose_along(results: StudyResults, against: str) -> list[Drawing]:
     >>> import rai_sim as rai
     >>> study = rai.scaling.over_delta(deltas=[0.1, 1e-3], replications=10)
     >>> [drawing.name for drawing in choose_along(study.run(tempfile.mkdtemp()), "delta")]
-    ['pulls-against-delta', 'efficiency', 'law', 'allocation']
+    ['pulls-against-delta', 'normalised-pulls', 'efficiency', 'law', 'allocation']
     """
     cases = cases_of(results)
     return [*_along(cases, against), *_at_the_end(cases, against)]
@@ -57,12 +61,25 @@ def _along(cases: Sequence[Case], against: str) -> Iterator[Drawing]:
         f"Mean pulls against {against}, with bounds.",
         partial(mean_pulls, cases, against=against),
     )
+    if against == "delta":
+        caption = "Mean pulls over ln(1/δ), with the lower bound and its level."
+        yield Drawing("normalised-pulls", caption, partial(normalised_pulls, cases))
+    if len({abscissa(case, against) for case in cases if _can_be_fitted(case)}) > 2:
+        caption = f"Slope of mean pulls against {against}, both logarithmic, between neighbours and of all points."
+        yield Drawing(
+            f"exponents-against-{against}", caption, partial(exponents, cases, against=against)
+        )
     if any(not math.isnan(case.theory.bound) for case in cases):
         caption = f"Mean pulls over the tight lower bound, against {against}; dashed: oracles under stopping thresholds."
         yield Drawing("efficiency", caption, partial(efficiency, cases, against=against))
     if against == "n":
         caption = "Mean pulls over the sum of gap^-2, against the number of arms."
         yield Drawing("moderate-confidence", caption, partial(moderate_confidence, cases))
+
+
+def _can_be_fitted(case: Case) -> bool:
+    """Whether a point is good for a slope."""
+    return case.finished == case.replications and case.finished >= LEAST_REPLICATIONS
 
 
 def _at_the_end(cases: Sequence[Case], against: str) -> Iterator[Drawing]:

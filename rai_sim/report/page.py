@@ -1,5 +1,5 @@
-"""A study as one page of HTML that needs no network: what was run, tables that sort, figures,
-provenance, warnings."""
+"""A study as one page of HTML that needs no network: contents, tables that sort, figures, what was
+run, provenance, warnings."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from rai_sim.simulation.provenance import environment, now
 from rai_sim.study import tables
 from rai_sim.support import html_tables
 from rai_sim.support.columns import Column, cells, titles
-from rai_sim.support.wording import percent
+from rai_sim.support.wording import count, percent
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from rai_sim.plotting.choice import Drawing
+    from rai_sim.plotting.drawing import Drawing
     from rai_sim.study import StudyResults
 
-#: Instances, tasks and runs that the page lists.
-_INSTANCES, _TASKS, _RUNS = 200, 1000, 50
+#: Instances, tasks and runs that the page lists: what a browser still shows at once.
+_INSTANCES, _TASKS, _RUNS = 10_000, 10_000, 50
 _STYLE = """
 body{font:16px/1.45 system-ui,sans-serif;color:#1a1a1a;background:#fff;margin:0 auto;max-width:76rem;padding:0 1rem 3rem}
 h1{font-size:1.6rem}h2{font-size:1.25rem;margin-top:2.2rem;border-bottom:1px solid #ccc}
-.wide{overflow:auto;max-height:36rem}table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}
+nav li{margin:.15rem 0}.wide{overflow-x:auto}table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}
 th,td{padding:.25rem .6rem;border-bottom:1px solid #ddd;white-space:nowrap}
-th{position:sticky;top:0;background:#f2f2f2}table.sorts th{cursor:pointer}
+th{background:#f2f2f2}table.sorts th{cursor:pointer}
 th[aria-sort=ascending]::after{content:" \\25B2"}th[aria-sort=descending]::after{content:" \\25BC"}
 td.warn{background:#fff1e8;color:#7a1f00;font-weight:bold}td.warn::after{content:" !"}
 .figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,26rem),1fr));gap:1.5rem}
 figure{margin:0}figure img{width:100%;max-width:34rem;height:auto}figcaption{font-size:.85rem;color:#444}
 pre{background:#f6f6f6;padding:.6rem;overflow-x:auto;font-size:.8rem}details{margin:.6rem 0}
-@media print{body{max-width:none}.wide{overflow:visible;max-height:none}table{font-size:.6rem}figure{break-inside:avoid}}
+@media print{body{max-width:none}.wide{overflow:visible}table{font-size:.6rem}figure{break-inside:avoid}}
 """
 #: Sorts a table by the column whose head is clicked or entered: numbers by their key, texts by the
 #: reader's language, missing values last.
@@ -108,7 +108,8 @@ def report(
     >>> "<h1>Two and two</h1>" in page
     True
     """
-    from rai_sim.plotting.choice import choose, render
+    from rai_sim.plotting.choice import choose
+    from rai_sim.plotting.drawing import render
 
     summary, named = results.summary(), title if title is not None else results.folder.name
     frame = tables.distinct(summary)
@@ -126,10 +127,11 @@ def report(
         f"<h1>{html.escape(named)}</h1>",
         f"<p>{html.escape(_in_short(results, frame))}</p>",
         html_tables.warnings(tables.warnings_of(results, frame)),
-        _section("What was run", _what(results, definition)),
-        _section("Figures", _figures(drawings)),
+        _contents(listed, [drawing for drawing, _ in drawings]),
         _section("Pulls", _pulls_table(listed) + _left_out(frame, listed)),
         _section("Errors", _errors_table(listed) + _left_out(frame, listed)),
+        _section("Figures", _figures(drawings)),
+        _section("What was run", _what(results, definition)),
         _section("Provenance", _provenance(results)),
     ]
     return (
@@ -141,8 +143,31 @@ def report(
     )
 
 
+def _contents(listed: pl.DataFrame, drawings: Sequence[Drawing]) -> str:
+    """Return links to everything below, each figure among it."""
+    rows = count(len(listed), "row")
+    figures = ", ".join(_link(drawing.name, drawing.name) for drawing in drawings)
+    items = [
+        f"{_link('Pulls')}, a table of {rows}",
+        f"{_link('Errors')}, a table of {rows}",
+        _link("Figures") + (f": {figures}" if figures else ""),
+        _link("What was run"),
+        _link("Provenance"),
+    ]
+    return f'<nav aria-label="contents"><ul>{"".join(f"<li>{item}</li>" for item in items)}</ul></nav>'
+
+
+def _link(head: str, place: str | None = None) -> str:
+    return f'<a href="#{html.escape(_id(head) if place is None else place)}">{html.escape(head)}</a>'
+
+
+def _id(head: str) -> str:
+    """Return a section's place in the page; figures have their names."""
+    return "section-" + head.lower().replace(" ", "-")
+
+
 def _section(head: str, content: str) -> str:
-    return f"<section><h2>{html.escape(head)}</h2>{content}</section>"
+    return f'<section id="{_id(head)}"><h2>{html.escape(head)}</h2>{content}</section>'
 
 
 def _sorted_table(columns: Sequence[Column], rows: Iterable[Any], left: int) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: A standard error needs so many replications, and an interval of an exponent so many that the
 #: error of the error hardly counts.
-_LEAST_REPLICATIONS = 10
+LEAST_REPLICATIONS = 10
 
 
 def fit(results: StudyResults, against: str | None = None) -> pl.DataFrame:
@@ -74,7 +74,7 @@ def fit(results: StudyResults, against: str | None = None) -> pl.DataFrame:
     if not rows:
         raise ArgumentValueError(
             "results",
-            f"results has no line with two points of {_LEAST_REPLICATIONS} replications each that "
+            f"results has no line with two points of {LEAST_REPLICATIONS} replications each that "
             "all finished; run more, or more values along the axis",
         )
     return pl.DataFrame(rows, infer_schema_length=None).with_columns(
@@ -201,6 +201,6 @@ def _used(line: Line) -> list[Point]:
         point
         for point in line.points
         if point.whole
-        and point.row["replications"] >= _LEAST_REPLICATIONS
+        and point.row["replications"] >= LEAST_REPLICATIONS
         and math.isfinite(line.x(point))
     ]

@@ -549,8 +549,8 @@ class StudyResults:
     def report(
         self, path: str | os.PathLike[str], *, title: str | None = None, all_figures: bool = False
     ) -> None:
-        """Write a report as one page of HTML: what was run, tables, figures, provenance, warnings
-        (see `rai_sim.report.page`).
+        """Write a report as one page of HTML: contents, tables, figures, what was run,
+        provenance, warnings (see `rai_sim.report.page`).
 
         Of many figures of a kind there are three, unless `all_figures` is True.
 

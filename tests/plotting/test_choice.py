@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
 import rai_sim as rai
-from rai_sim.plotting.choice import choose, render
+from rai_sim.plotting.choice import choose
+from rai_sim.plotting.drawing import render
 from rai_sim.study import StudyResults
 
 
@@ -26,6 +28,10 @@ def test_a_study_gets_the_figures_that_suit_it(study: StudyResults) -> None:
         "histogram",
         "pulls-by-gap",
         "efficiency-against-delta",
+        "exponents-against-gap",
+        "normalised-pulls",
+        "calibration",
+        "arm-map",
         "efficiency-against-gap",
         "moderate-confidence",
         "law",
@@ -105,7 +111,7 @@ def names_of(results: StudyResults, *, everything: bool = False) -> list[str]:
 
 def against_theory(names: list[str]) -> list[str]:
     """Return those of figures that show results against theory."""
-    kinds = ("efficiency", "moderate", "law", "allocation")
+    kinds = ("efficiency", "normalised", "moderate", "law", "allocation")
     return [name for name in names if name.startswith(kinds)]
 
 
@@ -115,7 +121,12 @@ def test_figures_against_theory_suit_what_varies(tmp_path: Path) -> None:
     both, problem = [rai.Vanilla(), rai.LUCB()], rai.table_problem(2)
     over_delta = rai.Study.grid({"x": problem}, both, [0.1, 0.01], replications=30)
     found = {drawing.name: drawing for drawing in choose(over_delta.run(tmp_path / "a"))}
-    assert against_theory(list(found)) == ["efficiency-against-delta", "law", "allocation"]
+    assert against_theory(list(found)) == [
+        "efficiency-against-delta",
+        "normalised-pulls",
+        "law",
+        "allocation",
+    ]
     ax = found["efficiency-against-delta"].draw(Figure().subplots())
     assert ax.get_ylabel() == "mean pulls over the lower bound"
     assert ax.get_title(loc="left") == "x"
@@ -156,4 +167,41 @@ def test_figures_against_theory_need_a_bound(tmp_path: Path) -> None:
             tmp_path / name
         )
         assert "pulls-against-delta" in names_of(results)
-        assert against_theory(names_of(results)) == expected
+        assert against_theory(names_of(results)) == [*expected, "normalised-pulls"]
+
+
+def test_panels_of_instances(tmp_path: Path) -> None:
+    """Along delta one figure for all instances: of as many as a figure shows, and the caption says
+    of how many; of a single one without panels."""
+    problems = {f"x {i}": rai.best_arm(rai.Bernoulli([0.9, 0.5 - i / 50])) for i in range(14)}
+    results = rai.Study.grid(problems, [rai.Butterscotch()], [0.2, 0.1], replications=20).run(
+        tmp_path / "store"
+    )
+    found = {drawing.name: drawing for drawing in choose(results)}
+    for name in ("normalised-pulls", "calibration"):
+        assert "by instance. (The first 12 of 14 instances; --all" in found[name].caption
+    frame = found["normalised-pulls"].draw(Figure().subplots())
+    names = [ax.get_title(loc="left") for ax in frame.get_figure().axes]  # type: ignore[union-attr]
+    assert [name for name in names if name] == [f"x {i}" for i in range(12)]
+    every = names_of(results, everything=True)
+    assert {"normalised-pulls", "normalised-pulls-2", "calibration-2"} <= set(every)
+    one = {drawing.name: drawing for drawing in choose(results.select(instance="x 3"))}
+    assert one["calibration"].caption.startswith("x 3: error rates against δ")
+    assert one["calibration"].draw(Figure().subplots()).get_title(loc="left") == "x 3"
+
+
+def test_calibration_needs_replications(tmp_path: Path) -> None:
+    """Deltas at which not one error would be expected tell nothing; an error does."""
+    problem, deltas = rai.table_problem(task=2), [0.1, 0.05, 1e-6]
+    few = rai.Study.grid({"x": problem}, [rai.Vanilla()], deltas, replications=15)
+    assert "calibration" not in names_of(few.run(tmp_path / "few"))
+    more = rai.Study.grid({"x": problem}, [rai.Vanilla()], deltas, replications=20)
+    (drawing,) = (one for one in choose(more.run(tmp_path / "more")) if one.name == "calibration")
+    (line,) = (
+        one for one in drawing.draw(Figure().subplots()).get_lines() if one.get_label() == "Vanilla"
+    )
+    assert sorted(np.asarray(line.get_xdata(), float).tolist()) == [0.05, 0.1]
+    wrong = rai.Study.grid(
+        {"x": problem}, [rai.LUCB(as_printed=True)], [0.1, 0.01], replications=15
+    )
+    assert "calibration" in names_of(wrong.run(tmp_path / "wrong"))

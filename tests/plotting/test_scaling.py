@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import rai_sim as rai
-from rai_sim.plotting.choice import render
+from rai_sim.plotting.drawing import render
 from rai_sim.plotting.scaling import choose_along
 from rai_sim.scaling import over_m, over_n
 from rai_sim.study import StudyResults

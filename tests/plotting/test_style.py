@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 import rai_sim as rai
 from rai_sim.plotting import distribution, mean_pulls, pulls_by_gap, ratios, style
 from rai_sim.plotting import trace as draw_trace
-from rai_sim.plotting.choice import choose, render
+from rai_sim.plotting.choice import choose
+from rai_sim.plotting.drawing import render
 
 
 @picture

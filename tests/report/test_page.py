@@ -77,7 +77,7 @@ def test_the_page_is_small_and_asks_for_nothing(study: StudyResults, text: str) 
     assert len(text.encode()) < 2_000_000
     sources = re.findall(r'(?:src|href)="([^"]{0,40})', text)
     assert sources
-    assert all(source.startswith("data:") for source in sources)
+    assert all(source.startswith(("data:", "#")) for source in sources)
     assert not re.findall(r"https?://", text)
 
 
@@ -147,23 +147,50 @@ def test_in_a_browser(study: StudyResults, file: Path) -> None:
         assert browser.find_element(By.CSS_SELECTOR, ".warning").is_displayed()
         means = [row["pulls_mean"] for row in study.summary().iter_rows(named=True)]
         shown = [f"{mean:,.0f}" if mean >= 1000 else f"{mean:,.1f}" for mean in means]
-        assert rows_of(browser, 1, 4) == shown
-        head(browser, 1, 4).click()
-        assert rows_of(browser, 1, 4) == [shown[i] for i in np.argsort(means, kind="stable")]
-        assert head(browser, 1, 4).get_attribute("aria-sort") == "ascending"
-        head(browser, 1, 4).send_keys(Keys.ENTER)
-        assert rows_of(browser, 1, 4) == [
+        assert rows_of(browser, 0, 4) == shown
+        head(browser, 0, 4).click()
+        assert rows_of(browser, 0, 4) == [shown[i] for i in np.argsort(means, kind="stable")]
+        assert head(browser, 0, 4).get_attribute("aria-sort") == "ascending"
+        head(browser, 0, 4).send_keys(Keys.ENTER)
+        assert rows_of(browser, 0, 4) == [
             shown[i] for i in np.argsort(-np.array(means), kind="stable")
         ]
-        assert head(browser, 1, 4).get_attribute("aria-sort") == "descending"
-        head(browser, 1, 0).click()
-        names = list(dict.fromkeys(rows_of(browser, 1, 0)))
+        assert head(browser, 0, 4).get_attribute("aria-sort") == "descending"
+        head(browser, 0, 0).click()
+        names = list(dict.fromkeys(rows_of(browser, 0, 0)))
         gaps = [f"two arms <of & many>, gap = {gap}" for gap in (0.4, 0.5, 0.6, 0.7, 0.8)]
         assert names == ["table", "top, n = 4", "top, n = 6", "top, n = 8", *gaps]
-        head(browser, 1, 9).click()  # upper bounds: those without one come last, whichever way
-        assert rows_of(browser, 1, 9)[-1] == "n/a"
-        head(browser, 1, 9).click()
-        assert rows_of(browser, 1, 9)[-1] == "n/a"
+        head(browser, 0, 9).click()  # upper bounds: those without one come last, whichever way
+        assert rows_of(browser, 0, 9)[-1] == "n/a"
+        head(browser, 0, 9).click()
+        assert rows_of(browser, 0, 9)[-1] == "n/a"
+        assert console(browser) == []
+
+
+def test_contents_come_first_and_lead_everywhere(study: StudyResults, file: Path) -> None:
+    """Then tables of all rows, then figures: every link has its place, in the order of the page."""
+    with page(file) as browser:
+        links = browser.find_elements(By.CSS_SELECTOR, "nav a")
+        places = [str(link.get_attribute("href")).partition("#")[2] for link in links]
+        tops = [browser.find_element(By.ID, place).location["y"] for place in places]
+        assert tops[0] > links[0].location["y"]
+        sections = [place for place in places if place.startswith("section-")]
+        assert sections == [
+            f"section-{name}"
+            for name in ("pulls", "errors", "figures", "what-was-run", "provenance")
+        ]
+        ordered = [browser.find_element(By.ID, place).location["y"] for place in sections]
+        assert ordered == sorted(ordered)
+        figures = browser.find_elements(By.TAG_NAME, "figure")
+        assert [place for place in places if place not in sections] == [
+            figure.get_attribute("id") for figure in figures
+        ]
+        for number in (0, 1):
+            assert len(rows_of(browser, number, 0)) == len(study.tasks)
+        # nothing scrolls inside of the page downwards: all rows are seen
+        high = "return [...document.querySelectorAll('.wide')].every(one => one.clientHeight >= one.scrollHeight)"
+        assert browser.execute_script(high)
+        assert "a table of 54 rows" in browser.find_element(By.TAG_NAME, "nav").text
         assert console(browser) == []
 
 
@@ -195,7 +222,7 @@ def test_writing_replaces_or_leaves_the_file(
     """A failure on the way leaves the old page."""
     path = tmp_path / "report.html"
     path.write_text("old")
-    monkeypatch.setattr("rai_sim.plotting.choice.render", lambda *_: 1 / 0)
+    monkeypatch.setattr("rai_sim.plotting.drawing.render", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         study.report(path)
     assert path.read_text() == "old"
@@ -231,16 +258,16 @@ def test_missing_and_infinite_values_sort(tmp_path: Path) -> None:
     )
     write_report(results, tmp_path / "report.html")
     with page(tmp_path / "report.html") as browser:
-        head(browser, 0, 5).click()
-        assert rows_of(browser, 0, 5) == ["0.1", "0.4", "0.8", "inf"]
-        head(browser, 0, 5).click()
-        assert rows_of(browser, 0, 5) == ["inf", "0.8", "0.4", "0.1"]
-        head(browser, 1, 4).click()
-        shown = rows_of(browser, 1, 4)
+        head(browser, 2, 5).click()
+        assert rows_of(browser, 2, 5) == ["0.1", "0.4", "0.8", "inf"]
+        head(browser, 2, 5).click()
+        assert rows_of(browser, 2, 5) == ["inf", "0.8", "0.4", "0.1"]
+        head(browser, 0, 4).click()
+        shown = rows_of(browser, 0, 4)
         assert shown[-1] == "n/a"
         assert shown[:-1] == sorted(shown[:-1], key=lambda text: float(text.replace(",", "")))
-        head(browser, 1, 5).click()
-        assert set(rows_of(browser, 1, 5)) == {"n/a to n/a"}
+        head(browser, 0, 5).click()
+        assert set(rows_of(browser, 0, 5)) == {"n/a to n/a"}
         assert console(browser) == []
 
 

@@ -10,7 +10,8 @@ import pytest
 from matplotlib import pyplot
 
 import rai_sim as rai
-from rai_sim.plotting.choice import choose, render
+from rai_sim.plotting.choice import choose
+from rai_sim.plotting.drawing import render
 from rai_sim.plotting.inputs import cases_of
 from rai_sim.report import report
 from rai_sim.study import StudyResults
@@ -237,35 +238,3 @@ def test_few_replications_have_no_interval(tmp_path: Path) -> None:
             pyplot.close(figure)
     ax = rai.plotting.distribution(runs[0])
     assert ax.collections
-
-
-def test_lucb_is_left_out_where_it_is_too_dear(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Pulls by arm of fewer than 30 replications are not drawn, and captions and titles say of whom
-    and why; else at least 30 are run."""
-    from rai_sim.plotting import choice
-
-    results = rai.Study.grid(
-        {"x": PROBLEMS["odd 1 name"]}, [VANILLA, rai.LUCB()], [0.1], replications=40
-    ).run(tmp_path / "store")
-    case = next(case for case in cases_of(results) if case.label == "LUCB")
-    monkeypatch.setattr(choice, "_PULLS", 2.0 * case.mean)
-    assert choice.replications_again(case) == 30
-    assert "Without" not in next(
-        drawing.caption for drawing in choose(results) if drawing.name == "pulls-by-gap"
-    )
-    monkeypatch.setattr(choice, "_MOST_PULLS", 29.0 * case.mean)
-    drawing = next(drawing for drawing in choose(results) if drawing.name == "pulls-by-gap")
-    assert (
-        "Without LUCB, of which 30 replications, the fewest that make an interval, take too long"
-        in drawing.caption
-    )
-    ax = drawing.draw(rai.plotting.style.own_axes())
-    assert ax.get_title(loc="left") == "x, δ = 0.1, without LUCB"
-    assert not [label for label in ax.get_legend_handles_labels()[1] if "LUCB" in label]
-    alone = choose(results.select(algorithm="lucb"))
-    assert "pulls-by-gap" not in [drawing.name for drawing in alone]
-    assert "Pulls by arm are not drawn: 30 replications" in next(
-        drawing.caption for drawing in alone if drawing.name == "histogram"
-    )
