@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +11,8 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from numpy.typing import NDArray
 
 from rai_sim.plotting.inputs import Results, few_cases_of_one_problem, pulls_by_arm
-from rai_sim.plotting.legends import OURS
-from rai_sim.plotting.style import SIZE, axes_or_new, finish
+from rai_sim.plotting.legends import OURS, text_width
+from rai_sim.plotting.style import axes_or_new, finish
 from rai_sim.plotting.ticks import TickFormatter, TickLocator, set_ticks
 from rai_sim.support.checks import check_count
 from rai_sim.support.errors import ArgumentValueError
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
 
 #: Rows and arms of one figure, at most; arms of which each has a tick.
 MOST_ROWS, MOST_ARMS, _TICKS = 12, 60, 12
-#: Points that a number in a cell takes, and its type; share of the axes beside the bar of colours,
-#: and of a new figure beside the rows' names, too.
-_NUMBER, _TYPE, _BESIDE_BAR, _BESIDE_NAMES = 19.0, 7.0, 0.85, 0.62
-#: Inches of a row of the map, and of what is above and below.
-_ROW, _AROUND = 0.36, 1.0
+#: Points of the type of numbers in cells, between them, and that the bar of colours takes with its
+#: numbers and name.
+_TYPE, _BETWEEN, _BAR = 7.0, 3.0, 78.0
+#: Inches of a map, of a row, and of what is above and below.
+_WIDTH, _ROW, _AROUND = 6.0, 0.36, 1.0
 #: Colours are logarithmic where pulls differ by more than this factor; shades on which black is
 #: read better than white.
 _WIDE, _LIGHT = 4.0, 0.36
@@ -81,11 +82,12 @@ def arm_map(results: Results, ax: Axes | None = None, *, replications: int = 100
     found = pulls_by_arm([case for case, _, _ in chosen], number)
     pulls = np.stack([one[:, order].mean(axis=0) for one in found])
     with axes_or_new(ax, size_for(len(chosen))) as axes:
-        image = _draw_map(axes, pulls)
+        labels = [label for _, label, _ in chosen]
+        image = _draw_map(axes, pulls, labels)
         for border in np.cumsum(problem.clusters)[:-1] + 0.5:
             axes.axvline(border, color="white", linewidth=2.5)
         axes.yaxis.set_major_locator(FixedLocator(range(len(chosen))))
-        axes.set_yticklabels([label for _, label, _ in chosen])
+        axes.set_yticklabels(labels)
         axes.tick_params(axis="y", length=0)
         places = range(1, problem.n_arms + 1)
         set_ticks(axes, "x", places if len(places) <= _TICKS else (), whole=True)
@@ -99,10 +101,10 @@ def arm_map(results: Results, ax: Axes | None = None, *, replications: int = 100
 
 def size_for(rows: int) -> tuple[float, float]:
     """Return the inches that a map needs."""
-    return SIZE[0], _AROUND + _ROW * rows
+    return _WIDTH, _AROUND + _ROW * rows
 
 
-def _draw_map(ax: Axes, pulls: NDArray[np.float64]) -> AxesImage:
+def _draw_map(ax: Axes, pulls: NDArray[np.float64], labels: Sequence[str]) -> AxesImage:
     """Draw the cells, with numbers if there is room."""
     low, high = float(pulls.min()), float(pulls.max())
     wide = high > _WIDE * low > 0.0
@@ -112,7 +114,8 @@ def _draw_map(ax: Axes, pulls: NDArray[np.float64]) -> AxesImage:
     image = ax.imshow(
         pulls, cmap="viridis", norm=norm, aspect="auto", interpolation="nearest", extent=extent
     )
-    if _room(ax) / arms >= _NUMBER:
+    widest = max(text_width(compact(value), _TYPE) for value in pulls.flat)
+    if _room(ax, labels) / arms >= widest + _BETWEEN:
         colours = image.to_rgba(pulls)[..., :3]
         light = colours @ np.array([0.2126, 0.7152, 0.0722]) > _LIGHT
         for (row, arm), value in np.ndenumerate(pulls):
@@ -123,13 +126,16 @@ def _draw_map(ax: Axes, pulls: NDArray[np.float64]) -> AxesImage:
     return image
 
 
-def _room(ax: Axes) -> float:
-    """Return about how many points wide the map will be."""
+def _room(ax: Axes, labels: Sequence[str]) -> float:
+    """Return about how many points wide the map will be, beside the rows' names in a new figure, and
+    the bar of colours."""
     figure = ax.get_figure(root=True)
     assert figure is not None
-    ours = figure.get_gid() == OURS
-    share = _BESIDE_NAMES if ours else _BESIDE_BAR * ax.get_position().width
-    return 72.0 * share * figure.get_figwidth()
+    if figure.get_gid() != OURS:
+        return 72.0 * ax.get_position().width * figure.get_figwidth() - _BAR
+    size = float(ax.yaxis.get_major_ticks(1)[0].label1.get_fontsize())
+    names = max(text_width(label, size) for label in labels)
+    return 72.0 * figure.get_figwidth() - names - _BAR
 
 
 def _add_bar(ax: Axes, image: AxesImage) -> None:

@@ -111,7 +111,7 @@ def exponents(results: Results, ax: Axes | None = None, *, against: str = "gap")
         return finish(axes, one_family("Exponent of pulls", families))
 
 
-_BAR, _BAND = "bar: 95 % interval, two neighbours", "band: 95 % interval, all points"
+_BAR, _BAND = "bar: 95 %, two neighbours", "band: 95 %, all points"
 
 
 @dataclass(frozen=True)

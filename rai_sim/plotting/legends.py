@@ -26,6 +26,8 @@ OURS = "rai_sim"
 _HANDLE, _PAD, _BETWEEN, _SPACING = 1.9, 0.5, 1.3, 0.3
 #: Heights of type between axes and a legend below them: the axis' numbers and its name.
 _BELOW = 3.3
+#: A legend below a caller's axes takes no more than this share of them: else it lies inside.
+_MOST_BELOW = 0.4
 #: Inches that a line takes, in points of its type; and share of the room that columns may fill.
 _LINE, _FILLED = 1.42 / 72.0, 0.94
 #: What goes last: what bands and bars are, and why there are none.
@@ -54,17 +56,19 @@ def columns_that_fit(labels: Sequence[str], room: float, size: float) -> int:
     >>> columns_that_fit(["Vanilla", "LUCB", "Butterscotch"], 100.0, 9.0)
     1
     """
-    font = FontProperties(size=size)
-    widths = [
-        text_to_path.get_text_width_height_descent(text, font, text.count("$") > 1)[0]
-        for text in labels
-    ]
+    widths = [text_width(text, size) for text in labels]
     for number in range(len(labels), 1, -1):
         columns = np.array_split(np.array(widths), number)  # as matplotlib deals them out
         texts = sum(float(column.max()) for column in columns)
         if texts + size * (number * (_HANDLE + _PAD) + (number - 1) * _BETWEEN) <= _FILLED * room:
             return number
     return 1
+
+
+def text_width(text: str, size: float) -> float:
+    """Return how many points wide a text is, of type of some points."""
+    font = FontProperties(size=size)
+    return float(text_to_path.get_text_width_height_descent(text, font, text.count("$") > 1)[0])
 
 
 @contextmanager
@@ -92,7 +96,12 @@ def legend_for(ax: Axes, handles: Sequence[Any], labels: Sequence[str]) -> None:
     handles, labels = _in_order(handles, labels)
     if figure.get_gid() == OURS:
         _below_figure(figure, handles, labels)
-    elif figure.get_layout_engine() is not None:  # it makes room
+        return
+    size = _points("small")
+    columns = columns_that_fit(labels, _width(ax), size)
+    high = 72.0 * figure.get_figheight() * ax.get_position().height
+    lines = _LINE * 72.0 * size * -(-len(labels) // columns)
+    if figure.get_layout_engine() is not None and lines <= _MOST_BELOW * high:  # it makes room
         below = ScaledTranslation(0.0, -_BELOW * _points("medium") / 72.0, figure.dpi_scale_trans)
         ax.legend(
             handles,
@@ -101,7 +110,7 @@ def legend_for(ax: Axes, handles: Sequence[Any], labels: Sequence[str]) -> None:
             bbox_to_anchor=(0.0, 0.0),
             bbox_transform=ax.transAxes + below,
             fontsize="small",
-            **_set(columns_that_fit(labels, _width(ax), _points("small"))),
+            **_set(columns),
         )
     else:
         ax.legend(handles, labels, framealpha=0.7, fontsize="small")
@@ -119,9 +128,9 @@ def legend_within(ax: Axes, handles: Sequence[Any], labels: Sequence[str]) -> fl
 
 def _in_order(handles: Sequence[Any], labels: Sequence[str]) -> tuple[list[Any], list[str]]:
     """Return what was found first (marks with bars are such), then lines that it is held against,
-    and last what bands and bars are."""
+    and last what bands and bars are; each label once, though it may be drawn twice."""
     order = sorted(
-        range(len(labels)),
+        {label: labels.index(label) for label in labels}.values(),
         key=lambda i: (labels[i].startswith(_LAST), not isinstance(handles[i], ErrorbarContainer)),
     )
     return [handles[i] for i in order], [labels[i] for i in order]

@@ -25,6 +25,8 @@ MOST_PANELS, _BESIDE = 12, 3
 _WIDTH, _ROW, _AROUND = 6.8, 1.75, 0.55
 #: Space between panels over their size; numbers at the ends of axes reach beyond them.
 _APART = 0.06
+#: The row of a legend over one of panels, at most.
+_HIGHEST = 2.5
 #: Where between two rows is, in heights of the panel above.
 _BETWEEN_ROWS = -0.2
 #: Characters of a panel's title for each inch of its width.
@@ -188,7 +190,7 @@ def _add_legend(
     below.set_axis_off()
     high = legend_within(below, handles, labels) / figure.get_figheight()
     panel = max(frame.get_position().height - high, high) / rows
-    grid.set_height_ratios([*[1.0] * rows, min(high / panel, 1.0)])
+    grid.set_height_ratios([*[1.0] * rows, min(high / panel, _HIGHEST)])
 
 
 def _title(panel: Axes, title: str, columns: int) -> None:
@@ -242,3 +244,6 @@ def _label_outside(frame: Axes, made: Sequence[Axes], columns: int, share: bool)
                 getattr(panel, f"set_{axis}label")("")
             if inside and share and same:
                 panel.tick_params(axis=axis, labelleft=False, labelbottom=False)
+            if axis == "x" and not inside and i < (rows - 1) * columns:
+                # Its numbers reach into the empty place below: rows stay near each other.
+                setattr(panel.xaxis, "get_tightbbox", lambda *_, **__: None)  # noqa: B010

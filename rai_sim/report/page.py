@@ -154,11 +154,15 @@ def _contents(listed: pl.DataFrame, drawings: Sequence[Drawing]) -> str:
         _link("What was run"),
         _link("Provenance"),
     ]
-    return f'<nav aria-label="contents"><ul>{"".join(f"<li>{item}</li>" for item in items)}</ul></nav>'
+    return (
+        f'<nav aria-label="contents"><ul>{"".join(f"<li>{item}</li>" for item in items)}</ul></nav>'
+    )
 
 
 def _link(head: str, place: str | None = None) -> str:
-    return f'<a href="#{html.escape(_id(head) if place is None else place)}">{html.escape(head)}</a>'
+    return (
+        f'<a href="#{html.escape(_id(head) if place is None else place)}">{html.escape(head)}</a>'
+    )
 
 
 def _id(head: str) -> str:

@@ -51,7 +51,7 @@ def test_only_what_was_run_has_a_row() -> None:
     ax = error_rates(found)
     assert len(ax.get_yticks()) == 1
     assert ax.get_title(loc="left").endswith("not delta-PC")
-    assert [text for text in legend_of(ax) if "δ" in text] == ["δ = 0.1", "above δ"]
+    assert [text for text in legend_of(ax) if "δ" in text] == ["above δ", "δ = 0.1"]
 
 
 def test_of_the_pulls(runs: list[rai.Result]) -> None:

@@ -8,6 +8,7 @@ from figures import figure_of, legend_of, part, picture
 from matplotlib.figure import Figure
 
 import rai_sim as rai
+from rai_sim.bounds.finite import natural_family
 from rai_sim.plotting import normalised_pulls
 from rai_sim.study import StudyResults
 
@@ -31,7 +32,7 @@ def test_points_are_means_over_ln(study: StudyResults) -> None:
     expected = [mean / log for mean, log in zip(rows["pulls_mean"], logs, strict=True)]
     assert np.asarray(lines["Vanilla"].get_ydata(), float).tolist() == pytest.approx(expected)
     problem = some.tasks[0].experiment.problem
-    level = rai.bounds.degenne_koolen(problem).value
+    level = rai.bounds.degenne_koolen(problem, natural_family(problem)).value
     assert np.asarray(lines["its level as δ → 0"].get_ydata(), float) == pytest.approx([level] * 3)
     tight = [rai.bounds.at_delta(problem, delta).pulls for delta in rows["delta"]]
     assert np.asarray(lines["lower bound at δ"].get_ydata(), float).tolist() == pytest.approx(

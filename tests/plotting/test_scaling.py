@@ -10,11 +10,18 @@ from rai_sim.study import StudyResults
 
 
 def test_figures_of_deltas(deltas: StudyResults) -> None:
-    """Means and efficiency of all points, the law and the shares at the last one; each is drawn."""
+    """Means, slopes and efficiency of all points, the law and the shares at the last one; each is drawn."""
     drawings = choose_along(deltas, "delta")
-    names = ["pulls-against-delta", "efficiency", "law", "allocation"]
+    names = [
+        "pulls-against-delta",
+        "normalised-pulls",
+        "exponents-against-delta",
+        "efficiency",
+        "law",
+        "allocation",
+    ]
     assert [drawing.name for drawing in drawings] == names
-    assert all("At delta = 1e-100" in drawing.caption for drawing in drawings[2:])
+    assert all("At delta = 1e-100" in drawing.caption for drawing in drawings[4:])
     for drawing in drawings:
         assert render(drawing, "png", 40).startswith(b"\x89PNG")
 
