@@ -32,8 +32,9 @@ _MOST_BELOW = 0.4
 _LINE, _FILLED = 1.42 / 72.0, 0.94
 #: What goes last: what bands and bars are, and why there are none.
 _LAST = ("band:", "bar:", "no ")
-#: Inches by which figures were made higher for their legends.
-_added: WeakKeyDictionary[Figure, float] = WeakKeyDictionary()
+#: Of figures of ours: inches by which they were made higher for their legends, and points of the
+#: type, which stays what it was when they were made.
+_made: WeakKeyDictionary[Figure, tuple[float, float]] = WeakKeyDictionary()
 _COLLECTING: ContextVar[bool] = ContextVar("collecting", default=False)
 
 
@@ -149,14 +150,14 @@ def _below_figure(figure: Figure, handles: Sequence[Any], labels: Sequence[str])
 
     for old in figure.legends:  # of what was drawn into these axes before
         old.remove()
-    size = _points(matplotlib.rcParams["legend.fontsize"])
+    had, size = _made.get(figure, (0.0, _points(matplotlib.rcParams["legend.fontsize"])))
     columns = columns_that_fit(labels, 72.0 * figure.get_figwidth(), size)
-    figure.legend(handles, labels, loc="outside lower left", **_set(columns))
+    figure.legend(handles, labels, loc="outside lower left", fontsize=size, **_set(columns))
     paper = page()
-    if paper is None or paper.height is None:
-        more = _LINE * size * -(-len(labels) // columns)
-        figure.set_figheight(figure.get_figheight() + more - _added.get(figure, 0.0))
-        _added[figure] = more
+    fixed = paper is not None and paper.height is not None
+    more = 0.0 if fixed else _LINE * size * -(-len(labels) // columns)
+    figure.set_figheight(figure.get_figheight() + more - had)
+    _made[figure] = more, size
 
 
 def _points(size: str | float) -> float:

@@ -124,6 +124,8 @@ class TickLocator(Locator):
     def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
         """Return the ticks in a range: of the candidates that fit the first that has at least two;
         on the shortest axes one."""
+        if len(self._wanted) == 1 and vmin <= self._wanted[0] <= vmax:
+            return self._wanted  # all points are at one place: nothing else there has a meaning
         best: list[float] = []
         one: list[float] = []
         slack = 1e-9 * (vmax - vmin)

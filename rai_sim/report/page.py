@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rai_sim.report.look import SCRIPT, STYLE
 from rai_sim.simulation.columns import COLUMNS
 from rai_sim.simulation.provenance import environment, now
 from rai_sim.study import tables
@@ -25,48 +26,8 @@ if TYPE_CHECKING:
 
 #: Instances, tasks and runs that the page lists: what a browser still shows at once.
 _INSTANCES, _TASKS, _RUNS = 10_000, 10_000, 50
-_STYLE = """
-body{font:16px/1.45 system-ui,sans-serif;color:#1a1a1a;background:#fff;margin:0 auto;max-width:76rem;padding:0 1rem 3rem}
-h1{font-size:1.6rem}h2{font-size:1.25rem;margin-top:2.2rem;border-bottom:1px solid #ccc}
-nav li{margin:.15rem 0}.wide{overflow-x:auto}table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}
-th,td{padding:.25rem .6rem;border-bottom:1px solid #ddd;white-space:nowrap}
-th{background:#f2f2f2}table.sorts th{cursor:pointer}
-th[aria-sort=ascending]::after{content:" \\25B2"}th[aria-sort=descending]::after{content:" \\25BC"}
-td.warn{background:#fff1e8;color:#7a1f00;font-weight:bold}td.warn::after{content:" !"}
-.figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,26rem),1fr));gap:1.5rem}
-figure{margin:0}figure img{width:100%;max-width:34rem;height:auto}figcaption{font-size:.85rem;color:#444}
-pre{background:#f6f6f6;padding:.6rem;overflow-x:auto;font-size:.8rem}details{margin:.6rem 0}
-@media print{body{max-width:none}.wide{overflow:visible}table{font-size:.6rem}figure{break-inside:avoid}}
-"""
-#: Sorts a table by the column whose head is clicked or entered: numbers by their key, texts by the
-#: reader's language, missing values last.
-_SCRIPT = """
-"use strict";
-for (const table of document.querySelectorAll("table.sorts")) {
-  const heads = [...table.tHead.rows[0].cells];
-  heads.forEach((head, column) => {
-    head.tabIndex = 0;
-    head.title = "sort by this column";
-    const sort = () => {
-      const falling = head.getAttribute("aria-sort") === "ascending";
-      heads.forEach(other => other.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", falling ? "descending" : "ascending");
-      const key = row => row.cells[column].dataset.key ?? row.cells[column].textContent;
-      const rows = [...table.tBodies[0].rows];
-      const numeric = rows.every(row => !Number.isNaN(Number(key(row))));
-      const compare = (a, b) => {
-        const x = key(a), y = key(b);
-        if (x === "" || y === "") return (x === "") - (y === "");
-        if (!numeric) return x.localeCompare(y, undefined, {numeric: true}) * (falling ? -1 : 1);
-        return (Number(x) === Number(y) ? 0 : Number(x) - Number(y)) * (falling ? -1 : 1);
-      };
-      rows.sort(compare).forEach(row => table.tBodies[0].append(row));
-    };
-    head.addEventListener("click", sort);
-    head.addEventListener("keydown", event => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); sort(); } });
-  });
-}
-"""
+#: Figures of more inches than these have the width of the page.
+_BROAD = 6.5
 
 
 def report(
@@ -139,7 +100,7 @@ def report(
         f'charset="utf-8"><title>{html.escape(named)}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" '
         'href="data:,">'
-        f"<style>{_STYLE}</style></head><body>{''.join(parts)}<script>{_SCRIPT}</script></body></html>\n"
+        f"<style>{STYLE}</style></head><body>{''.join(parts)}<script>{SCRIPT}</script></body></html>\n"
     )
 
 
@@ -319,7 +280,8 @@ def _figure(drawing: Drawing, svg: bytes) -> str:
     )
     caption = html.escape(drawing.caption)
     picture = f'<img src="{source}" alt="figure {name}; its numbers are in the tables">'
-    return f'<figure id="{name}">{picture}<figcaption>{caption}</figcaption></figure>'
+    broad = ' class="broad"' if drawing.size[0] > _BROAD else ""
+    return f'<figure id="{name}"{broad}>{picture}<figcaption>{caption}</figcaption></figure>'
 
 
 # Provenance

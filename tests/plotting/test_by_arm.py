@@ -25,7 +25,7 @@ def test_figures_of_several_algorithms(study: StudyResults) -> None:
         "top fifth, n = 5, δ = 0.01: mean pulls of each arm, by algorithm, in replications that were "
         "run again for it. (1 of 2 such figures"
     )
-    assert drawings[2].size < drawings[3].size
+    assert drawings[2].size[1] < drawings[3].size[1]
     assert not list(by_arm.by_arm(cases_of(part(study, "two arms")), everything=True))
 
 

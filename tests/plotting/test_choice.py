@@ -170,6 +170,7 @@ def test_figures_against_theory_need_a_bound(tmp_path: Path) -> None:
         assert against_theory(names_of(results)) == [*expected, "normalised-pulls"]
 
 
+@pytest.mark.slow
 def test_panels_of_instances(tmp_path: Path) -> None:
     """Along delta one figure for all instances: of as many as a figure shows, and the caption says
     of how many; of a single one without panels."""
@@ -190,6 +191,7 @@ def test_panels_of_instances(tmp_path: Path) -> None:
     assert one["calibration"].draw(Figure().subplots()).get_title(loc="left") == "x 3"
 
 
+@pytest.mark.slow
 def test_calibration_needs_replications(tmp_path: Path) -> None:
     """Deltas at which not one error would be expected tell nothing; an error does."""
     problem, deltas = rai.table_problem(task=2), [0.1, 0.05, 1e-6]

@@ -3,6 +3,7 @@
 from functools import partial
 
 import matplotlib
+import pytest
 from matplotlib.figure import Figure
 
 import rai_sim as rai
@@ -17,6 +18,7 @@ def drawing_of(runs: list[rai.Result]) -> Drawing:
     return Drawing("distribution", "Distribution of pulls.", draw)
 
 
+@pytest.mark.slow
 def test_equal_input_gives_equal_bytes(runs: list[rai.Result]) -> None:
     """Of every kind, whatever the user's settings are."""
     drawing = drawing_of(runs)

@@ -56,11 +56,10 @@ def test_lines_of_several_deltas(study: StudyResults) -> None:
     assert labels[1].startswith(f"LUCB, δ = 0.01: {one:.2f} (")
 
 
-def test_against_delta(deltas: StudyResults) -> None:
+def test_against_delta(study: StudyResults) -> None:
     """The slope is that against ln(1/delta), which grows to the right."""
-    ax = exponents(deltas, against="delta")
+    ax = exponents(part(study, "top fifth, n = 10"), against="delta")
     assert ax.get_ylabel() == "slope of ln(mean pulls) in ln ln(1/δ)"
-    assert ax.get_xscale() == "log"
     assert not ax.xaxis_inverted()
     assert "1: pulls as ln(1/δ)" in legend_of(ax)
 

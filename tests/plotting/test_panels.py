@@ -23,6 +23,7 @@ def test_picture_of_panels(study: StudyResults) -> Figure:
     return figure_of(panels(study, draw=normalised_pulls))
 
 
+@pytest.mark.slow
 @picture
 def test_picture_of_panels_in_one_column(study: StudyResults) -> Figure:
     """The same instances, two side by side."""
@@ -30,6 +31,7 @@ def test_picture_of_panels_in_one_column(study: StudyResults) -> Figure:
         return figure_of(panels(study))
 
 
+@pytest.mark.slow
 @picture
 def test_picture_of_panels_in_a_callers_figure(study: StudyResults) -> Figure:
     """In the place of one of two axes, with the legend below them."""
@@ -94,6 +96,7 @@ def test_panels_by_algorithm(runs: list[rai.Result]) -> None:
     assert not any("band" in label for label in legend_of(ax))
 
 
+@pytest.mark.slow
 def test_seeds_have_panels_of_their_own() -> None:
     """Two results of one problem that differ in their seed."""
     problem = rai.table_problem()
@@ -102,6 +105,7 @@ def test_seeds_have_panels_of_their_own() -> None:
     assert titles == ["r = 1,0,0, seed 0", "r = 1,0,0, seed 1"]
 
 
+@pytest.mark.slow
 def test_problems_of_one_name_have_panels_of_their_own() -> None:
     """Other means, the same question."""
     problems = [rai.best_arm(rai.Bernoulli([0.9, low])) for low in (0.1, 0.2)]
@@ -125,6 +129,7 @@ def test_bad_input(given: Any, words: str, runs: list[rai.Result]) -> None:
         panels(runs, **given)
 
 
+@pytest.mark.slow
 def test_too_many_panels_are_refused() -> None:
     """More than a page holds."""
     problems = [rai.best_arm(rai.Bernoulli([0.9, 0.1 + k / 100])) for k in range(13)]

@@ -20,6 +20,7 @@ def test_picture_in_one_column(study: StudyResults) -> Figure:
         return figure_of(mean_pulls(part(study, "top fifth, n = 10"), against="delta"))
 
 
+@pytest.mark.slow
 @picture
 def test_picture_in_two_columns(study: StudyResults) -> Figure:
     """The same in 6.75."""
@@ -27,7 +28,9 @@ def test_picture_in_two_columns(study: StudyResults) -> Figure:
         return figure_of(mean_pulls(part(study, "top fifth, n = 10"), against="delta"))
 
 
-@pytest.mark.parametrize(("columns", "width"), [(1, 3.25), (2, 6.75)])
+@pytest.mark.parametrize(
+    ("columns", "width"), [(1, 3.25), pytest.param(2, 6.75, marks=pytest.mark.slow)]
+)
 def test_figures_are_as_wide_as_columns(columns: int, width: float, runs: list[rai.Result]) -> None:
     """Type of 8 and 7 points, no title, and everything is inside."""
     with paper(columns=columns):
