@@ -153,7 +153,7 @@ def test_the_example_of_an_own_algorithm() -> None:
 
 
 def test_the_example_of_scaling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fewer replications, else as printed; its picture is one that tests compare."""
+    """Fewer replications, else as printed; pictures are ones that tests compare."""
     monkeypatch.chdir(tmp_path)
     (example,) = (block for block in blocks("python") if "scaling.study" in block)
     pyplot.switch_backend("agg")
@@ -163,7 +163,9 @@ def test_the_example_of_scaling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert names["results"].progress() == (360, 360)
     assert len(pyplot.get_fignums()) == 4
     pyplot.close("all")
-    (picture,) = re.findall(r"!\[[^]]*\]\((.*?)\)", README.read_text(encoding="utf-8"))
-    assert (README.parent / picture).is_file()
-    test = README.parent / "tests/plotting/test_efficiency.py"
-    assert f"def {Path(picture).stem}(" in test.read_text(encoding="utf-8")
+    pictures = re.findall(r"!\[[^]]*\]\((.*?)\)", README.read_text(encoding="utf-8"))
+    assert len(pictures) == 2
+    for picture, module in zip(pictures, ("efficiency", "panels"), strict=True):
+        assert (README.parent / picture).is_file()
+        test = README.parent / f"tests/plotting/test_{module}.py"
+        assert f"def {Path(picture).stem}(" in test.read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import ROOT, Capture, printed
+from command_line import ROOT, Capture, printed, refused
 
 
 def test_plot_draws_what_suits(file: Path, capsys: Capture) -> None:
@@ -57,6 +57,17 @@ def test_select_and_all(file: Path, capsys: Capture) -> None:
     )
     assert ">two arms, gap = 0.8<" in page.read_text(encoding="utf-8")
     assert ">two arms, gap = 0.4<" not in page.read_text(encoding="utf-8")
+
+
+def test_columns_of_a_paper(formula: Path, capsys: Capture) -> None:
+    """Pictures are as wide as one column, at 150 dots an inch; other numbers are refused."""
+    folder = formula.parent / "paper"
+    printed(capsys, f"plot '{formula}' -o '{folder}' --columns 1 --select delta=0.1")
+    pictures = sorted(folder.iterdir())
+    assert pictures
+    assert {int.from_bytes(path.read_bytes()[16:20], "big") for path in pictures} == {487}
+    said = refused(capsys, f"plot '{formula}' --columns 3")
+    assert said == "rai-sim: --columns 3 is no number of columns that a figure spans; give 1 or 2\n"
 
 
 @pytest.mark.parametrize("words", ["trace --plot t.png", "plot {}", "report {}"])

@@ -107,7 +107,14 @@ def test_other_instances(capsys: Capture, words: str, expected: tuple[int, ...])
 def test_figures_are_written_when_asked(capsys: Capture) -> None:
     """Each with a line that says what it shows; `plot` takes the folder, too."""
     text = printed(capsys, f"scaling delta {SHORT} -o figures --format svg")
-    names = ["pulls-against-delta", "efficiency", "law", "allocation"]
+    names = [
+        "pulls-against-delta",
+        "normalised-pulls",
+        "exponents-against-delta",
+        "efficiency",
+        "law",
+        "allocation",
+    ]
     assert sorted(path.name for path in Path("figures").iterdir()) == sorted(
         f"{name}.svg" for name in names
     )
