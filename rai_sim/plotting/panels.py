@@ -74,7 +74,7 @@ def panels(
     Returns
     -------
     matplotlib Axes
-        An empty frame about the panels, which are the axes behind it in `ax.figure.axes`.
+        An empty frame about the panels, which follow it in `ax.figure.axes`.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def panels(
     >>> from matplotlib.figure import Figure
     >>> runs = [rai.simulate(rai.table_problem(task), rai.Vanilla(), replications=50, seed=0) for task in (1, 2)]
     >>> ax = panels(runs, Figure().subplots(), draw=rai.plotting.distribution, kind="histogram")
-    >>> [panel.get_title(loc="left") for panel in ax.figure.axes[1:]]
+    >>> [panel.get_title(loc="left") for panel in ax.figure.axes[1:3]]
     ['r = 1,0,0', 'r = 3,0,0']
     """
     groups = _groups(cases_of(results), by)
