@@ -45,8 +45,8 @@ class Problem:
     required : sequence of int, length m
         Representatives r_i to name from each cluster, 0 <= r_i <= c_i, not all 0. Kept as a tuple.
     strict : bool, default True
-        Refuse arms not known to be 1/2-sub-Gaussian, for which the algorithms' guarantees do not
-        hold.
+        Refuse arms not known to be sub-Gaussian with the parameter that algorithms are told, the
+        arms' `sigma` or 1/2, for which the algorithms' guarantees do not hold.
 
     Raises
     ------
@@ -85,14 +85,34 @@ class Problem:
         if flaw is not None:
             raise ArgumentValueError(
                 "arms",
-                f"arms are not known to be 1/2-sub-Gaussian, as the guarantees need: {flaw}; "
-                "rescale the rewards, or ",
+                f"arms are not known to be {self._parameter()}-sub-Gaussian, as the guarantees "
+                f"need: {flaw}; rescale the rewards, or ",
                 Passing("strict", False),
                 " to go without the guarantees",
             )
         check_borders(
             self.arms.means, clusters, self._order, self._starts, self.arms.means_rounding
         )
+        _ = self.rescaled  # means that differ may tie once they are divided
+
+    def _parameter(self) -> str:
+        return "1/2" if self.arms.sigma is None else f"{self.arms.sigma:g}"
+
+    @cached_property
+    def rescaled(self) -> Problem:
+        """The problem of the arms' rewards over 2 sigma, for which algorithms and bounds are made
+        (see `Arms.rescaled`); the problem itself where sigma is not set.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> rai.best_arm(rai.Gaussian([3.0, 1.0], sd=2.0, sigma=2.0)).rescaled.bottleneck_gap
+        0.5
+        """
+        arms = self.arms.rescaled
+        if arms is self.arms:
+            return self
+        return Problem(arms, self.clusters, self.required, strict=False)
 
     @property
     def n_arms(self) -> int:

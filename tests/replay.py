@@ -630,8 +630,8 @@ def fresh(arms: Arms, rng: Random) -> naive.Pull:
     if isinstance(arms, Bernoulli):
         return naive.bernoulli(means, rng)
     if isinstance(arms, Gaussian):
-        sd = arms.sd
-        return lambda arm: rng.gauss(means[arm], sd)
+        sds = np.broadcast_to(arms.sd, len(means)).tolist()
+        return lambda arm: rng.gauss(means[arm], sds[arm])
     assert isinstance(arms, Categorical)
     values, weights = arms.values.tolist(), arms.probabilities.tolist()
     return lambda arm: float(rng.choices(values, weights[arm])[0])

@@ -112,8 +112,8 @@ class Algorithm(ABC):
     def radius(
         self, rounds: NDArray[np.int64], pulls: NDArray[np.int64], problem: Problem, delta: float
     ) -> NDArray[np.float64]:
-        """Return the confidence radius of an arm's empirical mean in the check of a round, in
-        rewards; for traces.
+        """Return the confidence radius of an arm's empirical mean in the check of a round, for
+        traces; in rewards, or in units of 2 sigma where the arms have sigma.
 
         Parameters
         ----------

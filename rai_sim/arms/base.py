@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
@@ -13,8 +14,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rai_sim.support.errors import ArgumentValueError
-from rai_sim.support.values import doubles, integers, short, texts
+from rai_sim.support.errors import ArgumentValueError, OrNone
+from rai_sim.support.values import doubles, integers, real, short, texts
 
 #: The largest magnitude of a reward, a mean or a standard deviation. A sum of 2^62 such pulls stays
 #: below 1e69, so that no sum, no square of a difference of sums and no quotient of such a square
@@ -40,6 +41,9 @@ class Arms(ABC):
     #: if nobody said.
     names: tuple[str, ...] | None = None
     ids: tuple[int, ...] | None = None
+    #: The sub-Gaussian parameter that algorithms and bounds are told; None for 1/2. Laws that take
+    #: it have a field of this name.
+    sigma: float | None = None
     #: How far a mean may be off by rounding, as a share of itself: means nearer than that tie.
     means_rounding: ClassVar[float] = 0.0
     #: Whether `means` are the law's; those of a stand-in for a law that is not known here may be
@@ -63,7 +67,11 @@ class Arms(ABC):
             f"means {_listing(self.means)}",
         ]
         others: list[str] = (
-            [field.name for field in fields(self) if field.name != "means"]
+            [
+                field.name
+                for field in fields(self)
+                if field.name != "means" and getattr(self, field.name) is not None
+            ]
             if is_dataclass(self)
             else []
         )
@@ -135,19 +143,52 @@ class Arms(ABC):
         """
         return f"arm {arm}" if self.names is None else self.names[arm]
 
+    @property
+    def two_sigma(self) -> float:
+        """2 sigma, or 1.0 where sigma is not set: a reward over it is what algorithms are shown."""
+        return 1.0 if self.sigma is None else 2.0 * self.sigma
+
+    @cached_property
+    def rescaled(self) -> Arms:
+        """The arms whose rewards are these over 2 sigma; the arms themselves where sigma is not set.
+
+        Algorithms, their kernels and the bounds are made for 1/2-sub-Gaussian rewards. So they are
+        given these arms, and what they say in units of reward is multiplied by `two_sigma`: a run of
+        arms with sigma is one of arms with rescaled rewards, number for number.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> rai.Gaussian([3.0, 1.0], sd=2.0, sigma=2.0).rescaled
+        Gaussian(2 arms, means [0.75, 0.25], sd 0.5)
+        """
+        return self if self.sigma is None else self._over(self.two_sigma)
+
+    def _over(self, scale: float) -> Arms:
+        """Return the arms whose rewards are these over a positive number, without sigma."""
+        raise NotImplementedError(f"{type(self).__name__} arms take no sigma")
+
     @abstractmethod
     def kernel_law(self) -> Any:
-        """Return the NamedTuple of arrays that kernels take (see `rai_sim.engine.law`)."""
+        """Return the NamedTuple of arrays that kernels take (see `rai_sim.engine.law`); of arms with
+        sigma that of the `rescaled` ones."""
 
     def law_units(self) -> tuple[float, float]:
         """Return origin and unit: a reward is origin + unit times what kernels see
         (`rai_sim.engine.law`, Law units)."""
+        if self.sigma is None:
+            return self._law_units()
+        origin, unit = self.rescaled.law_units()
+        return self.two_sigma * origin, self.two_sigma * unit
+
+    def _law_units(self) -> tuple[float, float]:
+        """Return `law_units` of arms without sigma."""
         return 0.0, 1.0
 
     @abstractmethod
     def why_not_sub_gaussian(self) -> str | None:
-        """Return None if every arm is 1/2-sub-Gaussian, else words naming the argument and value at
-        fault."""
+        """Return None if every arm is sigma-sub-Gaussian, sigma 1/2 where it is not set, else words
+        naming the argument and value at fault."""
 
     @abstractmethod
     def _identity_parts(self) -> tuple[object, ...]:
@@ -161,7 +202,8 @@ class Arms(ABC):
     @cached_property
     def _identity(self) -> str:
         digest = hashlib.sha256()
-        for part in self._identity_parts():
+        told = () if self.sigma is None else ("sigma", self.sigma)
+        for part in (*self._identity_parts(), *told):
             digest.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
             digest.update(b"|")
         return f"{type(self).__name__}:{self.n_arms}:{digest.hexdigest()}"
@@ -190,6 +232,31 @@ def _listing(value: Any) -> str:
     if value.ndim != 1:
         return " x ".join(f"{size:,}" for size in value.shape)
     return f"[{', '.join(f'{entry:.6g}' for entry in value[:_MOST_LISTED].tolist())}{', ...' if len(value) > _MOST_LISTED else ''}]"
+
+
+def checked_sigma(sigma: float | None) -> float | None:
+    """Return the sub-Gaussian parameter that algorithms are told, as a float, or None.
+
+    Raises
+    ------
+    TypeError
+        If it is no number.
+    ValueError
+        If it is not positive and finite, or beyond `LARGEST`.
+    """
+    if sigma is None:
+        return None
+    told = real("sigma", sigma, "a positive number")
+    if not 0.0 < told < math.inf:
+        raise ArgumentValueError(
+            "sigma",
+            f"sigma is {short.repr(sigma)}; it must be a positive finite number, for which every "
+            "arm's rewards are sub-Gaussian",
+            OrNone(", or None for 1/2"),
+        )
+    if told > LARGEST:
+        raise ArgumentValueError("sigma", f"sigma is {told}; {TOO_LARGE}")
+    return told
 
 
 def frozen_array(name: str, value: ArrayLike, dimensions: int) -> NDArray[np.float64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import cache, lru_cache
+from functools import lru_cache
 from types import FunctionType
 from typing import Any, ClassVar, dataclass_transform
 
@@ -13,17 +13,16 @@ import numpy as np
 from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
-from rai_sim.arms.base import Arms, frozen_array
-from rai_sim.engine import law as operations
-from rai_sim.engine.jit import driver, implements, kernel
-from rai_sim.engine.streams import State, new_generators, replication_stream, stream_key
+from rai_sim.arms.base import Arms, checked_sigma, frozen_array
+from rai_sim.arms.own_kernels import announce, draw, draw_sums
+from rai_sim.engine.streams import new_generators, stream_key
 from rai_sim.engine.tags import seen, tag
 from rai_sim.support import sources
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import integer, real
 
-#: Fields of what kernels know, after the law's own.
-_TOLD = ("least_reward", "greatest_reward", "used_proxy")
+#: Fields of what kernels know, after the law's own; the last one if rewards are divided by it.
+_TOLD = ("least_reward", "greatest_reward", "used_proxy", "used_unit")
 #: A law is looked at before it is first run: so many arms, pulls, sums, and pulls of a sum.
 _ARMS, _PULLS, _SUMS, _OF_A_SUM = 8, 4096, 1024, 64
 #: Standard errors by which what is drawn may be off: one in 10^10.
@@ -44,7 +43,9 @@ class OwnArms(Arms, known=False):
 
     `bounds`, if the rewards are bounded, and `variance_proxy`, if every arm is sub-Gaussian with one
     that is known, let stretches of rounds be jumped over, as long as they are true: both may be
-    attributes of the class or properties. From bounds a proxy follows.
+    attributes of the class or properties. From bounds a proxy follows. Rewards that are not
+    1/2-sub-Gaussian need a field `sigma: float = ...`, which algorithms and bounds are then told:
+    those whose proxy is at most sigma^2 are sigma-sub-Gaussian.
 
     Before it is first run a law is looked at: rewards must be finite and within the bounds, their
     means those that were given, their variances at most the proxy; sums must have the mean and
@@ -116,7 +117,14 @@ class OwnArms(Arms, known=False):
                     "with an underscore; call the field otherwise",
                 )
             object.__setattr__(self, field.name, self._field(field.name))
+        if self.sigma is not None and "sigma" not in (field.name for field in fields(self)):
+            raise ArgumentTypeError(
+                "sigma",
+                f"{type(self).__name__}: sigma is {self.sigma!r}, but no field, and would not be "
+                f"stored with studies; write `sigma: float = {self.sigma!r}`",
+            )
         object.__setattr__(self, "_code", sources.code_of(*self._functions()))
+        _ = self.rescaled  # which may leave the range of doubles
 
     def _field(self, name: str) -> Any:
         value = getattr(self, name)
@@ -127,7 +135,7 @@ class OwnArms(Arms, known=False):
                     name, f"{name} has {len(array)} entries for {self.n_arms} arms; give one an arm"
                 )
             return array
-        return real(name, value)
+        return checked_sigma(value) if name == "sigma" else real(name, value)
 
     @property
     def _digest(self) -> str:
@@ -144,24 +152,28 @@ class OwnArms(Arms, known=False):
                 return sources.plain(vars(cls)[name])
         return None
 
+    def _over(self, scale: float) -> Arms:
+        return _Rescaled(frozen_array("means", self.means / scale, 1), self)
+
     def kernel_law(self) -> Any:
         """Return the kernels' view of the law."""
-        law = self._law()
+        law = self._law(None if self.sigma is None else self.two_sigma)
         _look_at(self)
         return law
 
-    def _law(self) -> Any:
-        names = [field.name for field in fields(self)]
+    def _law(self, unit: float | None = None) -> Any:
+        """Return what kernels know, of rewards over a unit if there is one."""
+        told = _TOLD[: 3 + (unit is not None)]
+        # a sigma of None is no number that kernels could be told
+        names = [field.name for field in fields(self) if getattr(self, field.name) is not None]
         sources.confirm("arms", type(self).__name__, getattr(self, "_code"), self._functions())  # noqa: B009
-        cls: Any = tag(type(self).__name__, self._digest, [*names, *_TOLD])
-        _announce(cls, self._function("pull"), self._function("pulls"))
+        cls: Any = tag(type(self).__name__, self._digest, [*names, *told])
+        announce(cls, self._function("pull"), self._function("pulls"), unit is not None)
         values = (getattr(self, name) for name in names)
         low, high = self._range()
         return cls(
             *(seen(value) if isinstance(value, np.ndarray) else value for value in values),
-            low,
-            high,
-            self._proxy(),
+            *(low, high, self._proxy(), unit)[: len(told)],
         )
 
     def _range(self) -> tuple[float, float]:
@@ -200,7 +212,7 @@ class OwnArms(Arms, known=False):
         ValueError
             If there is no such arm, `count` is negative, or `pull` cannot be compiled.
         """
-        return self._compiled(_draw, arm, 1, seed, count)
+        return self._compiled(draw, arm, 1, seed, count)
 
     def sample_sums(self, arm: int, k: int, count: int, seed: int = 0) -> NDArray[np.float64]:
         """Return sums of k rewards of an arm, (count,), as jumps draw them.
@@ -213,7 +225,7 @@ class OwnArms(Arms, known=False):
             If there is no such arm, `k` is below 1, `count` is negative, or `pull` or `pulls` cannot
             be compiled.
         """
-        return self._compiled(_draw_sums, arm, k, seed, count)
+        return self._compiled(draw_sums, arm, k, seed, count)
 
     def _compiled(
         self, draw: Callable[..., None], arm: int, k: int, seed: int, count: int
@@ -242,12 +254,16 @@ class OwnArms(Arms, known=False):
         return out
 
     def why_not_sub_gaussian(self) -> str | None:
-        """Return None if bounds at most 1 apart, or a proxy of at most 1/4, are given."""
-        if self._proxy() <= 0.25:
+        """Return None if bounds at most 1 apart, or a proxy of at most 1/4, are given; with sigma,
+        bounds at most 2 sigma apart, or a proxy of at most sigma^2."""
+        # 2 sigma squared over 4 is a bounded law's proxy to the bit
+        most = self.two_sigma**2 / 4.0
+        if self._proxy() <= most:
             return None
         if self.bounds is None and self.variance_proxy is None:
             return f"{type(self).__name__} has neither bounds nor a variance_proxy"
-        return f"the variance proxy of {type(self).__name__} is {self._proxy():g}, more than 0.25"
+        than = f"{most:g}" if self.sigma is None else f"sigma^2, {most:g}"
+        return f"the variance proxy of {type(self).__name__} is {self._proxy():g}, more than {than}"
 
     def _identity_parts(self) -> tuple[object, ...]:
         parts = [getattr(self, field.name) for field in fields(self)]
@@ -315,71 +331,20 @@ def _first_odd(rewards: NDArray[np.float64]) -> float:
     return float(rewards[~np.isfinite(rewards)][0])
 
 
-@driver
-def _draw(
-    law: Any,
-    arm: int,
-    k: int,
-    key: NDArray[np.uint64],
-    generators: NDArray[np.uint64],
-    out: NDArray[np.float64],
-) -> None:
-    state = replication_stream(key, 0, generators)
-    for j in range(out.size):
-        out[j], state = operations.one_pull(law, arm, 0.0, j, state)
+@dataclass(frozen=True, eq=False)
+class _Rescaled(Arms, known=False):
+    """A user's own law with sigma, its rewards over 2 sigma, as algorithms and bounds see it."""
 
+    means: NDArray[np.float64]
+    of: OwnArms
 
-@driver
-def _draw_sums(
-    law: Any,
-    arm: int,
-    k: int,
-    key: NDArray[np.uint64],
-    generators: NDArray[np.uint64],
-    out: NDArray[np.float64],
-) -> None:
-    state = replication_stream(key, 0, generators)
-    for j in range(out.size):
-        out[j], state = operations.more_pulls(law, arm, 0.0, j, k, state)
+    def kernel_law(self) -> Any:
+        """Return the kernels' view of the law."""
+        return self.of.kernel_law()
 
+    def why_not_sub_gaussian(self) -> str | None:
+        """Return what the law itself says of its sigma."""
+        return self.of.why_not_sub_gaussian()
 
-@cache
-def _announce(cls: Any, pull: FunctionType, pulls: FunctionType | None) -> None:
-    """Let kernels know a law."""
-    for operation, function in _operations(kernel(pull), pulls and kernel(pulls)).items():
-        implements(operation, cls)(function)
-
-
-def _operations(pull: Any, pulls: Any) -> dict[Callable[..., Any], Callable[..., Any]]:
-    """Return what `rai_sim.engine.law` asks of a law."""
-
-    def one_pull(law: Any, arm: int, total: float, pulls: int, state: State) -> tuple[float, State]:
-        reward, state = pull(law, arm, state)
-        return total + reward, state
-
-    def one_by_one(
-        law: Any, arm: int, total: float, taken: int, k: int, state: State
-    ) -> tuple[float, State]:
-        for _ in range(k):
-            reward, state = pull(law, arm, state)
-            total += reward
-        return total, state
-
-    def at_once(
-        law: Any, arm: int, total: float, taken: int, k: int, state: State
-    ) -> tuple[float, State]:
-        sum_, state = pulls(law, arm, k, state)
-        return total + sum_, state
-
-    return {
-        operations.one_pull: one_pull,
-        operations.more_pulls: one_by_one if pulls is None else at_once,
-        operations.pulls_available: lambda law: operations.ENDLESS,
-        operations.spread: lambda law: law.greatest_reward - law.least_reward,
-        operations.mean_of: lambda law, arm: law.means[arm],
-        operations.unit: lambda law: 1.0,
-        operations.proxy: lambda law: law.used_proxy,
-        operations.handy: lambda law, k: k,
-        operations.has_words: lambda law: False,
-        operations.word: lambda law, arm, pulls, state: (np.uint64(0), state),
-    }
+    def _identity_parts(self) -> tuple[object, ...]:
+        return (self.of.identity(),)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rai_sim.arms.base import Arms, frozen_array
+from rai_sim.arms.base import Arms, checked_sigma, frozen_array
 from rai_sim.engine import law as operations
 from rai_sim.engine.jit import implements
 from rai_sim.engine.streams import State
@@ -31,13 +31,16 @@ class Recorded(Arms):
         One row an arm, one column a pull, in the order of the pulls.
     means : array_like, shape (N,), optional
         The means that define the clusters; the averages of the rows when None.
+    sigma : float, optional
+        Tell algorithms and bounds that rewards are sigma-sub-Gaussian, as rewards within 2 sigma of
+        each other are. None is 1/2, for rewards in [0, 1].
 
     Raises
     ------
     TypeError
         If an argument does not hold numbers.
     ValueError
-        If a shape is wrong, or an entry is NaN or beyond 1e50.
+        If a shape is wrong, an entry is NaN or beyond 1e50, or `sigma` is not positive.
 
     Examples
     --------
@@ -47,8 +50,11 @@ class Recorded(Arms):
 
     rewards: NDArray[np.float64]
     means: NDArray[np.float64]
+    sigma: float | None = None
 
-    def __init__(self, rewards: ArrayLike, means: ArrayLike | None = None) -> None:
+    def __init__(
+        self, rewards: ArrayLike, means: ArrayLike | None = None, sigma: float | None = None
+    ) -> None:
         """Check and freeze the arguments."""
         table = frozen_array("rewards", rewards, 2)
         # From exact sums: rows of the same rewards in another order tie.
@@ -65,15 +71,28 @@ class Recorded(Arms):
             )
         object.__setattr__(self, "rewards", table)
         object.__setattr__(self, "means", averages)
+        object.__setattr__(self, "sigma", checked_sigma(sigma))
+        _ = self.rescaled  # which may leave the range of doubles
+
+    def _over(self, scale: float) -> Recorded:
+        return Recorded(self.rewards / scale, self.means / scale)
 
     def kernel_law(self) -> RecordedLaw:
         """Return the kernels' view of the law."""
+        if self.sigma is not None:
+            law: RecordedLaw = self.rescaled.kernel_law()
+            return law
         prefix = np.zeros((self.n_arms, self.rewards.shape[1] + 1))
         np.cumsum(self.rewards, axis=1, out=prefix[:, 1:])
         return RecordedLaw(prefix, self.means.copy(), float(np.ptp(self.rewards)), math.inf)
 
     def why_not_sub_gaussian(self) -> str | None:
-        """Return None if every recorded reward lies in [0, 1]."""
+        """Return None if every recorded reward lies in [0, 1]; with sigma, if they lie within 2
+        sigma of each other."""
+        if self.sigma is not None:
+            width = float(np.ptp(self.rewards))
+            fine = width <= 2.0 * self.sigma
+            return None if fine else f"sigma is {self.sigma}, but rewards are up to {width} apart"
         outside = np.argwhere((self.rewards < 0.0) | (self.rewards > 1.0))
         if not outside.size:
             return None

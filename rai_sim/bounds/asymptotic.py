@@ -7,7 +7,7 @@ import itertools
 import math
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -174,8 +174,8 @@ def degenne_koolen(problem: Problem, family: Family = "gaussian") -> TightBound:
     problem : Problem
         The instance.
     family : {"gaussian", "bernoulli"}, default "gaussian"
-        Gaussian with standard deviation 1/2, or Bernoulli, whatever the laws of the problem's arms:
-        only their means count.
+        Gaussian with standard deviation 1/2 (sigma, of arms with sigma), or Bernoulli, whatever the
+        laws of the problem's arms: only their means count.
 
     Returns
     -------
@@ -210,12 +210,17 @@ def degenne_koolen(problem: Problem, family: Family = "gaussian") -> TightBound:
             f"problem has {problem.n_arms:,} arms; the tight bound is computed for {MOST_ARMS:,} at "
             "most: take rai.bounds.lower",
         )
-    key = (problem.identity(), family)
+    told = problem.rescaled
+    key = (told.identity(), family)
     if key not in _known:
-        _known[key] = _find(problem, family)
+        _known[key] = _find(told, family)
         while len(_known) > _KEPT:
             _known.popitem(last=False)
-    return _known[key]
+    found = _known[key]
+    if told is problem or found.binding is None:
+        return found
+    theta = problem.arms.two_sigma * found.binding.theta
+    return replace(found, binding=replace(found.binding, theta=theta))
 
 
 #: Results by a problem's identity and the family.
@@ -239,6 +244,12 @@ def _check_family(problem: Problem, family: Family) -> None:
             "family", f"family is {short.repr(family)}; choose 'gaussian' or 'bernoulli'"
         )
     means = problem.arms.means
+    if family == "bernoulli" and problem.arms.sigma is not None:
+        raise ArgumentValueError(
+            "family",
+            f"family is 'bernoulli' but the arms have sigma {problem.arms.sigma:g}, of which "
+            "Bernoulli arms have none: take 'gaussian'",
+        )
     if family == "bernoulli" and not ((means >= 0.0) & (means <= 1.0)).all():
         arm = int(np.flatnonzero(~((means >= 0.0) & (means <= 1.0)))[0])
         raise ArgumentValueError(

@@ -46,6 +46,8 @@ class FiniteBound:
     own : bool
         Whether the problem's arms are of the family that the bound is about. Of others it says what
         arms of the family with these means take; those of less variance may take less.
+    sd : float
+        Standard deviation of the Gaussian arms that the bound is about: 1/2, or the arms' sigma.
     """
 
     pulls: float
@@ -54,12 +56,13 @@ class FiniteBound:
     reason: str
     tight: TightBound
     own: bool
+    sd: float = 0.5
 
     @property
     def conditions(self) -> str:
         """For whom it holds, and why, in a few words; and how much larger it may be, where `tight`
         is not known to 1e-6."""
-        laws = "Gaussian arms of sd 1/2" if self.tight.family == "gaussian" else "Bernoulli arms"
+        laws = laws_of(self.tight.family, self.sd)
         count = "one right answer" if self.answers == 1 else f"{self.answers:,.6g} right answers"
         known = "" if self.tight.complete else f", known to {100.0 * self.tight.gap:.3g} %"
         which = "" if self.own else "as for "
@@ -142,7 +145,22 @@ def at_delta(problem: Problem, delta: float, family: Family | None = None) -> Fi
     pulls = 0.0 if most == 0.0 or tight.value == 0.0 else most * tight.value
     answers = math.exp(log_answers) if log_answers < 709.0 else math.inf
     answers = float(round(answers)) if answers < 2.0**53 else answers
-    return FiniteBound(pulls, most, answers, reason, tight, _is_of(problem, tight.family))
+    own, sigma = _is_of(problem, tight.family), problem.arms.sigma
+    sd = 0.5 if sigma is None else sigma
+    return FiniteBound(pulls, most, answers, reason, tight, own, sd)
+
+
+def laws_of(family: Family, sd: float) -> str:
+    """Return the laws that a bound is about, in words.
+
+    Examples
+    --------
+    >>> laws_of("gaussian", 0.5), laws_of("gaussian", 2.0), laws_of("bernoulli", 0.5)
+    ('Gaussian arms of sd 1/2', 'Gaussian arms of sd 2', 'Bernoulli arms')
+    """
+    if family == "bernoulli":
+        return "Bernoulli arms"
+    return f"Gaussian arms of sd {'1/2' if sd == 0.5 else format(sd, '.6g')}"
 
 
 def natural_family(problem: Problem) -> Family:
@@ -155,7 +173,11 @@ def _is_of(problem: Problem, family: Family) -> bool:
     arms = problem.arms
     if family == "bernoulli":
         return type(arms) is Bernoulli
-    return type(arms) is Gaussian and arms.sd == 0.5
+    return (
+        isinstance(arms, Gaussian)
+        and isinstance(arms.sd, float)
+        and arms.sd == (0.5 if arms.sigma is None else arms.sigma)
+    )
 
 
 def _choices(problem: Problem) -> int:
@@ -258,6 +280,7 @@ def practical(
     tight = degenne_koolen(problem, own if family is None else family)
     if not 0.0 < tight.value < math.inf:
         return tight.value
+    problem = problem.rescaled
     log = -math.log(delta)
     if threshold == "gk16-unproven":
         return _least(lambda t: t / tight.value >= stopping.gk16_level(log, t))

@@ -1,6 +1,7 @@
 """The paper's bounds on the number of pulls (arXiv 2408.14195, Theorems 1 to 3).
 
-They hold for 1/2-sub-Gaussian arms, whether or not a `Problem` was built with strict=False.
+They hold for 1/2-sub-Gaussian arms, whether or not a `Problem` was built with strict=False; of arms
+with sigma they are those of the rescaled rewards, so gaps count in units of 2 sigma.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def lower(problem: Problem, delta: float) -> float:
     36.84
     """
     delta = check_delta(delta)
-    gap = check_problem(problem).bottleneck_gap
+    gap = check_problem(problem).rescaled.bottleneck_gap
     return -math.log(delta) / 2.0 / gap / gap
 
 
@@ -142,5 +143,7 @@ def butterscotch(problem: Problem, delta: float) -> float:
 
 
 def _gaps(problem: Problem) -> NDArray[np.float64]:
-    """Return the larger of the arm's gap and the bottleneck gap for every arm."""
-    return np.maximum(check_problem(problem).arm_gaps, problem.bottleneck_gap)
+    """Return the larger of the arm's gap and the bottleneck gap for every arm, in units of 2
+    sigma."""
+    told = check_problem(problem).rescaled
+    return np.maximum(told.arm_gaps, told.bottleneck_gap)

@@ -24,7 +24,6 @@ _MOST_ARMS = 50
 _LONGEST = 40
 #: The tight bound of more arms is left to Python, but where it takes a second.
 _MOST_TIGHT = 50
-_LAWS = {"gaussian": "Gaussian arms of sd 1/2", "bernoulli": "Bernoulli arms"}
 _ORACLES = {
     "gk16-unproven": "ln((1 + ln t) / delta), which nobody has proved",
     "pairs": "pairs of arms in a mixture, proved for every sampling rule",
@@ -66,7 +65,9 @@ def bounds(problem_options: dict[str, Any], delta: Delta = 0.01, json: Json = Fa
 def all_bounds(problem: Problem, delta: float) -> list[Line]:
     """Return theorem, pulls and what is bounded, for Theorem 1 and every algorithm's upper
     bound."""
-    what = "lower bound of any algorithm's mean, asymptotic (delta -> 0), Gaussian arms of sd 1/2"
+    sigma = problem.arms.sigma
+    laws = theory.laws_of("gaussian", 0.5 if sigma is None else sigma)
+    what = f"lower bound of any algorithm's mean, asymptotic (delta -> 0), {laws}"
     found = [Line("Theorem 1", theory.lower(problem, delta), what)]
     for cls in ALGORITHMS.values():
         if cls.upper_bound is not None:
@@ -91,7 +92,7 @@ def tight_lines(problem: Problem, delta: float) -> list[Line]:
     """Return the tight bounds at this delta and in the limit, and what oracles pay."""
     found, log = [], -math.log(delta)
     for bound in tight_bounds(problem, delta):
-        tight, laws = bound.tight, _LAWS[bound.tight.family]
+        tight, laws = bound.tight, theory.laws_of(bound.tight.family, bound.sd)
         found += [
             Line(
                 "tight",

@@ -336,8 +336,9 @@ class RunTable:
 def headline(problem: Problem, *deltas: float) -> str:
     """Return what a problem is, in one line."""
     arms = count(problem.n_arms, f"{type(problem.arms).__name__} arm")
+    sigma = "" if problem.arms.sigma is None else f"sigma {problem.arms.sigma:g}, "
     return (
-        f"{arms}, clusters {_few(problem.clusters)}, required {_few(problem.required)}, "
+        f"{arms}, {sigma}clusters {_few(problem.clusters)}, required {_few(problem.required)}, "
         f"bottleneck gap {problem.bottleneck_gap:.4g}, "
         f"delta {', '.join(f'{delta:g}' for delta in deltas)}"
     )
@@ -358,6 +359,7 @@ def problem_document(problem: Problem) -> dict[str, Any]:
         "law": type(problem.arms).__name__,
         "means": problem.arms.means.tolist(),
         **({} if names is None else {"names": names}),
+        **({} if problem.arms.sigma is None else {"sigma": problem.arms.sigma}),
         "clusters": problem.clusters,
         "required": problem.required,
         "bottleneck_gap": problem.bottleneck_gap,

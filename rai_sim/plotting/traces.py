@@ -288,7 +288,8 @@ class _Drawing:
     def _heights(self) -> tuple[float, float]:
         """Return the range of means: the first pulls' wide swings and bands may leave it."""
         t, arms = self.trace, self.arms
-        late = np.where(t.radii[:, arms] < 0.25, t.means[:, arms], np.nan)
+        near = 0.25 * self.problem.arms.two_sigma
+        late = np.where(t.radii[:, arms] < near, t.means[:, arms], np.nan)
         values = np.concatenate([self.problem.arms.means[arms], t.means[-1, arms], late.ravel()])
         low, high = float(np.nanmin(values)), float(np.nanmax(values))
         narrowest = float(np.min(t.radii[-1, arms]))

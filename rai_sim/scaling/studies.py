@@ -37,6 +37,8 @@ _ARMS, KS, MS = 20, (1, 2, 3, 4, 5, 6, 8, 10), (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
 #: Beyond so many arms an algorithm is left out: LUCB looks at all arms time and again, and takes
 #: some 0.2 s a replication at 1,000 and 0.8 s at 3,000.
 LIMITS: Mapping[str, int] = {"lucb": 1000}
+#: Fields of laws whose means can be set, whatever the others are.
+_BESIDE_MEANS = {"means", "sd", "sigma", "concentration", "df", "scale"}
 #: How far a gap may be from what its point is called, relatively: means are doubles.
 _GAP_ERROR = 1e-4
 #: What is run if nothing else is said.
@@ -436,7 +438,7 @@ def _at_gap(problem: Problem, gap: float) -> Problem:
         raise ArgumentValueError("gaps", f"gaps holds {gap}; every gap must be positive and finite")
     arms = problem.arms
     given: list[str] = [field.name for field in fields(arms)] if is_dataclass(arms) else []
-    if "means" not in given or not {"means", "sd"} >= set(given):
+    if "means" not in given or not set(given) <= _BESIDE_MEANS:
         raise ArgumentTypeError(
             "problem",
             f"problem has {type(arms).__name__} arms, whose means cannot be set; give Bernoulli or "

@@ -33,14 +33,15 @@ class Theory:
     bound : float
         The tight lower bound of the mean at this delta (`rai_sim.bounds.at_delta`), in pulls; NaN
         where there is none: of many arms, for which it takes long, of arms that are not
-        1/2-sub-Gaussian, of a single cluster, or where one of several answers may be named without
-        a pull.
+        1/2-sub-Gaussian (sigma-sub-Gaussian, of arms with sigma), of a single cluster, or where one
+        of several answers may be named without a pull.
     asymptotic : float
         What it grows to as delta goes to 0, ln(1/delta) / D; NaN for the first three of these.
     conditions : str
         For whom the bound holds; empty where there is none.
     complexity : float
-        The sum over arms of gap^-2, gap the larger of the arm's and the bottleneck gap.
+        The sum over arms of gap^-2, gap the larger of the arm's and the bottleneck gap, of arms with
+        sigma in units of 2 sigma.
     """
 
     problem: Problem
@@ -77,7 +78,8 @@ def theory_of(problem: Problem, delta: float) -> Theory:
         asymptotic = -math.log(delta) * found.tight.value
         if 0.0 < found.pulls < math.inf:
             bound, conditions = found.pulls, found.conditions
-    gaps = np.maximum(problem.arm_gaps, problem.bottleneck_gap)
+    told = problem.rescaled
+    gaps = np.maximum(told.arm_gaps, told.bottleneck_gap)
     with np.errstate(over="ignore"):
         complexity = float(np.sum(1.0 / gaps / gaps))
     return Theory(problem, delta, bound, asymptotic, conditions, complexity)

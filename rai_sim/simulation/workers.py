@@ -65,7 +65,7 @@ def _setting(experiment: Experiment) -> Setting:
         skip_error=experiment.skip_error,
         max_pulls=-1 if cap is None else min(cap, MOST_PULLS),
         key=stream_key(experiment.seed),
-        origin=problem.arms.law_units()[0],
+        origin=problem.arms.rescaled.law_units()[0],
     )
 
 

@@ -59,7 +59,20 @@ _STUDY = ("replications", "precision", "most_replications", "keep")
 _NUMBERS = {"seed": 0, "skip_error": 1e-12, "max_pulls": None}
 _TOP = ("algorithms", "delta", *_STUDY, *_NUMBERS, "store", "instances")
 #: Keys of an instance that may hold a list to sweep over.
-_SWEPT = ("n", "high", "low", "middle", "gap", "ratio", "seed", "k", "m", "sd", "table_task")
+_SWEPT = (
+    "n",
+    "high",
+    "low",
+    "middle",
+    "gap",
+    "ratio",
+    "seed",
+    "k",
+    "m",
+    "sd",
+    "sigma",
+    "table_task",
+)
 #: Keys of an instance that hold integers, which may be written as 1e3 too.
 _COUNTS = ("n", "seed", "k", "m", "table_task")
 #: Keys whose value may be the name of a file.

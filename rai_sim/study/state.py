@@ -198,7 +198,7 @@ def _same_but_delta(run: Experiment) -> tuple[object, ...]:
 def likeness(run: Experiment) -> tuple[object, ...]:
     """Return what experiments share that take about as long a replication."""
     problem = run.problem
-    gap = math.frexp(min(problem.bottleneck_gap, 1.0))[1] // 2
+    gap = math.frexp(min(problem.rescaled.bottleneck_gap, 1.0))[1] // 2
     return (
         type(problem.arms),
         run.algorithm,

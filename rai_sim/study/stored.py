@@ -13,7 +13,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
-from rai_sim.arms.base import LAWS, Arms
+from rai_sim.arms.base import LAWS, Arms, checked_sigma
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.streams import STREAM_VERSION
 from rai_sim.problem import Problem, check_delta
@@ -64,12 +64,16 @@ class UnknownArms(Arms):
 
     means: NDArray[np.float64]
     stored: str
+    sigma: float | None = None
     remedy: ClassVar[str] = ""
     means_known = False
 
     def kernel_law(self) -> Any:
         """Refuse."""
         raise ValueError(f"reward law {type(self).__name__} cannot be drawn from: {self.remedy}")
+
+    def _over(self, scale: float) -> UnknownArms:
+        return replace(self, means=self.means / scale, sigma=None)
 
     def why_not_sub_gaussian(self) -> str:
         """Say that nothing is known."""
@@ -94,6 +98,14 @@ class StoredProblem(Problem):
     def bottleneck_gap(self) -> float:  # cached there
         """The gap that was stored, in units of reward."""
         return self.stored_gap
+
+    @property
+    def rescaled(self) -> StoredProblem:  # cached there
+        """The problem of the rewards over 2 sigma."""
+        if self.arms.sigma is None:
+            return self
+        gap = self.stored_gap / self.arms.two_sigma
+        return replace(self, arms=self.arms.rescaled, stored_gap=gap)
 
     def identity(self) -> str:
         """Return a readable head and the SHA-256 that was stored."""
@@ -269,7 +281,7 @@ class Reader:
         cls = self._stand_in(UnknownArms, laws[-1] if laws else str(stored["law"]), remedy)
         problems = [
             StoredProblem(
-                named(cls(means, stored["arguments"])),
+                named(cls(means, stored["arguments"], _sigma_of(stored))),
                 stored["clusters"],
                 stored["required"],
                 strict=False,
@@ -338,6 +350,14 @@ def _possible_means(stored: Mapping[str, Any]) -> list[NDArray[np.float64]]:
     for means in found:
         means.setflags(write=False)
     return found
+
+
+def _sigma_of(stored: Mapping[str, Any]) -> float | None:
+    """Return the sigma of an unknown law, None where it has none."""
+    try:
+        return checked_sigma(json.loads(stored["arguments"]).get("sigma"))
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return None
 
 
 def _short(error: Exception) -> str:

@@ -99,9 +99,9 @@ def arms_to_json(arms: Arms) -> str:
     '{"means": [0.25, 0.5], "sd": 0.25}'
     """
     names = [name for name in inspect.signature(type(arms).__init__).parameters if name != "self"]
-    return json.dumps(
-        {name: np.asarray(getattr(arms, name)).tolist() for name in names}, allow_nan=False
-    )
+    given = {name: getattr(arms, name) for name in names}
+    told = {name: np.asarray(one).tolist() for name, one in given.items() if one is not None}
+    return json.dumps(told, allow_nan=False)
 
 
 def arms_from_json(law: str, text: str) -> Arms:

@@ -236,7 +236,7 @@ class _Reader:
             return found
         origin, unit = self.problem.arms.law_units()
         taken, pulls = self.history.pulls[-1][:, arms]
-        radii = self.algorithm.radius(
+        radii = self.problem.arms.two_sigma * self.algorithm.radius(
             np.full(len(arms), round_), taken, self.problem, self.result.delta
         )
         for arm, home, own, all_, mean, radius in zip(

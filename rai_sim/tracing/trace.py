@@ -352,7 +352,7 @@ def read_trace(result: Result, block: Block, rounds: NDArray[np.int64]) -> Trace
         seen_in,
         history.pulls[rows, 1].max(axis=1, initial=0),
         origin + unit * history.means[rows],
-        result.algorithm.radius(checked, pulls, problem, result.delta),
+        problem.arms.two_sigma * result.algorithm.radius(checked, pulls, problem, result.delta),
         pulls,
         active,
     )
