@@ -19,9 +19,13 @@ from rai_sim.algorithms.top_two import TopTwo as TopTwo
 from rai_sim.algorithms.track_and_stop import BatchedTrackAndStop as BatchedTrackAndStop
 from rai_sim.algorithms.vanilla import Vanilla as Vanilla
 from rai_sim.arms.bernoulli import Bernoulli as Bernoulli
+from rai_sim.arms.beta import Beta as Beta
 from rai_sim.arms.categorical import Categorical as Categorical
 from rai_sim.arms.gaussian import Gaussian as Gaussian
+from rai_sim.arms.poisson import Poisson as Poisson
 from rai_sim.arms.recorded import Recorded as Recorded
+from rai_sim.arms.student_t import StudentT as StudentT
+from rai_sim.arms.uniform import Uniform as Uniform
 from rai_sim.engine.streams import STREAM_VERSION as STREAM_VERSION
 from rai_sim.problem import Problem as Problem
 from rai_sim.problem import best_arm as best_arm
@@ -72,6 +76,7 @@ __all__ = [
     "STREAM_VERSION",
     "BatchedTrackAndStop",
     "Bernoulli",
+    "Beta",
     "Butterscotch",
     "Categorical",
     "Certification",
@@ -82,12 +87,14 @@ __all__ = [
     "OwnArms",
     "OwnRoundRobin",
     "OwnRule",
+    "Poisson",
     "Problem",
     "Recorded",
     "Result",
     "SimulationInterrupted",
     "StoreError",
     "StoreWarning",
+    "StudentT",
     "Study",
     "StudyFailed",
     "StudyInterrupted",
@@ -95,6 +102,7 @@ __all__ = [
     "Summary",
     "TopTwo",
     "Trace",
+    "Uniform",
     "Vanilla",
     "WorkersLost",
     "__version__",

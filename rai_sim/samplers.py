@@ -10,10 +10,19 @@ normal(random)
     A standard normal.
 binomial(n, p, random)
     The successes, a float, among n trials with probability p.
+poisson(mean, random)
+    A count, a float, of a mean of 0 or more.
+gamma(shape, random)
+    A gamma variate of scale 1 and a positive shape.
+beta(alpha, beta, random)
+    A beta variate of positive shapes, in [0, 1].
 """
 
+from rai_sim.engine.sampling import beta as beta
 from rai_sim.engine.sampling import binomial as binomial
+from rai_sim.engine.sampling import gamma as gamma
 from rai_sim.engine.sampling import normal as normal
+from rai_sim.engine.sampling import poisson as poisson
 from rai_sim.engine.streams import uniform as uniform
 
-__all__ = ["binomial", "normal", "uniform"]
+__all__ = ["beta", "binomial", "gamma", "normal", "poisson", "uniform"]

@@ -11,10 +11,12 @@ import rai_sim as rai
 
 #: What scripts and checks call; a name that goes breaks somebody's work.
 _FIXED = (
-    "BatchedTrackAndStop Bernoulli Butterscotch Categorical Certification CertificationInterrupted Gaussian LUCB Problem Recorded Result "
-    "STREAM_VERSION SimulationInterrupted Study StudyFailed StudyInterrupted StudyResults "
-    "Summary TopTwo Trace Vanilla WorkersLost arm_pulls best_arm bounds certify coarse_ranking full_ranking hard_problems instances "
-    "load_result m_of_top merge_studies movielens one_of_top open_study plotting scaling simulate table_problem top trace "
+    "BatchedTrackAndStop Bernoulli Beta Butterscotch Categorical Certification "
+    "CertificationInterrupted Gaussian LUCB Poisson Problem Recorded Result STREAM_VERSION "
+    "SimulationInterrupted StudentT Study StudyFailed StudyInterrupted StudyResults Summary "
+    "TopTwo Trace Uniform Vanilla WorkersLost arm_pulls best_arm bounds certify coarse_ranking "
+    "full_ranking hard_problems instances load_result m_of_top merge_studies movielens one_of_top "
+    "open_study plotting scaling simulate table_problem top trace "
 )
 
 

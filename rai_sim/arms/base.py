@@ -6,8 +6,8 @@ import copy
 import hashlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -223,6 +223,81 @@ class Arms(ABC):
     def __hash__(self) -> int:
         """Hash the identity."""
         return hash(self.identity())
+
+
+@dataclass(frozen=True, eq=False)
+class RescaledArms(Arms, known=False):
+    """Arms whose rewards are those of others over 2 sigma, where these have no law of their own for
+    that; kernels are told by the others.
+
+    Parameters
+    ----------
+    means : (N,) float64
+        Means over 2 sigma.
+    of : Arms
+        Arms with sigma.
+    """
+
+    means: NDArray[np.float64]
+    of: Arms
+
+    @classmethod
+    def over(cls, arms: Arms) -> RescaledArms:
+        """Return what arms with sigma look like to algorithms."""
+        return cls(frozen_array("means", arms.means / arms.two_sigma, 1), arms)
+
+    def kernel_law(self) -> Any:
+        """Return the kernels' view of the law, which is that of the arms with sigma."""
+        return self.of.kernel_law()
+
+    def _law_units(self) -> tuple[float, float]:
+        origin, unit = self.of._law_units()
+        return origin / self.of.two_sigma, unit / self.of.two_sigma
+
+    def why_not_sub_gaussian(self) -> str | None:
+        """Return what the arms with sigma say."""
+        return self.of.why_not_sub_gaussian()
+
+    def _identity_parts(self) -> tuple[object, ...]:
+        return (self.of.identity(),)
+
+
+def positive(name: str, value: object, what: str, most: float = LARGEST, entry: str = "") -> float:
+    """Return a positive number of at most `most`, or raise TypeError or ValueError; `entry` names
+    it, where it is one of an array's."""
+    number = real(name, value, "a positive number")
+    if not 0.0 < number <= most:
+        raise ArgumentValueError(
+            name,
+            f"{entry or name} is {short.repr(value)}; it must be {what}, positive and at most "
+            f"{most:g}",
+        )
+    return number
+
+
+def one_or_by_arm(
+    name: str, value: float | ArrayLike, n_arms: int, check: Callable[[str, object], float]
+) -> float | NDArray[np.float64]:
+    """Return a checked number for all arms, or (N,) read-only numbers by arm; N equal ones are one,
+    as one law has one identity. `check` is given the entry's name and the number.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `check` raises, or if an array has not one entry an arm.
+    """
+    if np.ndim(value) == 0:
+        return check(name, value)
+    array = frozen_array(name, value, 1)
+    if len(array) != n_arms:
+        raise ArgumentValueError(
+            name,
+            f"{name} has {len(array)} entries for {n_arms} arms; give one an arm, or one number "
+            "for all",
+        )
+    for arm, number in enumerate(array.tolist()):
+        check(f"{name}[{arm}]", number)
+    return array if (array != array[0]).any() else float(array[0])
 
 
 def _listing(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rai_sim.arms.base import LARGEST, TOO_LARGE, Arms, checked_sigma, frozen_array
+from rai_sim.arms.base import LARGEST, TOO_LARGE, Arms, checked_sigma, frozen_array, one_or_by_arm
 from rai_sim.arms.plain import plain
 from rai_sim.engine import law as operations
 from rai_sim.engine.jit import gives_bridges, implements
@@ -63,23 +63,9 @@ class Gaussian(Arms):
     ) -> None:
         """Check and freeze the arguments."""
         object.__setattr__(self, "means", frozen_array("means", means, 1))
-        by_arm = np.ndim(sd) > 0
-        object.__setattr__(self, "sd", self._by_arm(sd) if by_arm else _deviation("sd", sd))
+        object.__setattr__(self, "sd", one_or_by_arm("sd", sd, self.n_arms, _deviation))
         object.__setattr__(self, "sigma", checked_sigma(sigma))
         _ = self.rescaled  # which may leave the range of doubles
-
-    def _by_arm(self, sd: ArrayLike) -> float | NDArray[np.float64]:
-        deviations = frozen_array("sd", sd, 1)
-        if len(deviations) != self.n_arms:
-            raise ArgumentValueError(
-                "sd",
-                f"sd has {len(deviations)} entries for {self.n_arms} arms; give one an arm, or one "
-                "number for all",
-            )
-        for arm, one in enumerate(deviations.tolist()):
-            _deviation(f"sd[{arm}]", one)
-        # one law has one identity, and the kernels of one deviation are the faster ones
-        return deviations if (deviations != deviations[0]).any() else float(deviations[0])
 
     def _over(self, scale: float) -> Gaussian:
         return Gaussian(self.means / scale, self.sd / scale)

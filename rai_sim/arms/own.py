@@ -13,7 +13,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
-from rai_sim.arms.base import Arms, checked_sigma, frozen_array
+from rai_sim.arms.base import Arms, RescaledArms, checked_sigma, frozen_array
 from rai_sim.arms.own_kernels import announce, draw, draw_sums
 from rai_sim.engine.streams import new_generators, stream_key
 from rai_sim.engine.tags import seen, tag
@@ -153,7 +153,7 @@ class OwnArms(Arms, known=False):
         return None
 
     def _over(self, scale: float) -> Arms:
-        return _Rescaled(frozen_array("means", self.means / scale, 1), self)
+        return RescaledArms.over(self)
 
     def kernel_law(self) -> Any:
         """Return the kernels' view of the law."""
@@ -329,22 +329,3 @@ def _look_at_sums(arms: OwnArms, arm: int, mean: float, spread: float) -> None:
 
 def _first_odd(rewards: NDArray[np.float64]) -> float:
     return float(rewards[~np.isfinite(rewards)][0])
-
-
-@dataclass(frozen=True, eq=False)
-class _Rescaled(Arms, known=False):
-    """A user's own law with sigma, its rewards over 2 sigma, as algorithms and bounds see it."""
-
-    means: NDArray[np.float64]
-    of: OwnArms
-
-    def kernel_law(self) -> Any:
-        """Return the kernels' view of the law."""
-        return self.of.kernel_law()
-
-    def why_not_sub_gaussian(self) -> str | None:
-        """Return what the law itself says of its sigma."""
-        return self.of.why_not_sub_gaussian()
-
-    def _identity_parts(self) -> tuple[object, ...]:
-        return (self.of.identity(),)

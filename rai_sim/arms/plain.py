@@ -10,17 +10,18 @@ from rai_sim.engine import law as operations
 from rai_sim.engine.jit import implements
 from rai_sim.engine.streams import State
 
-Law = TypeVar("Law", bound=type)
+Law = TypeVar("Law", bound=Any)
 
 
 def plain(law: Law) -> Law:
-    """Class decorator of a NamedTuple that begins with `mean` (N,), `width` and `variance_proxy`:
-    implement all operations of `rai_sim.engine.law` but those that draw."""
+    """Class decorator of a NamedTuple that begins with `mean` (N,), `width` and `variance_proxy`, in
+    law units, and may have a `unit`: implement all operations of `rai_sim.engine.law` but those
+    that draw."""
     for operation, function in (
         (operations.pulls_available, _pulls_available),
         (operations.spread, _spread),
         (operations.mean_of, _mean_of),
-        (operations.unit, _unit),
+        (operations.unit, _unit if "unit" in law._fields else _one),
         (operations.proxy, _proxy),
         (operations.handy, _handy),
         (operations.has_words, _has_words),
@@ -60,6 +61,11 @@ def _mean_of(law: Any, arm: int) -> float:
 
 
 def _unit(law: Any) -> float:
+    unit: float = law.unit
+    return unit
+
+
+def _one(law: Any) -> float:
     return 1.0
 
 

@@ -53,7 +53,24 @@ def _arguments(cls: type[Arms]) -> dict[str, inspect.Parameter]:
 
 
 def _is_scalar(parameter: inspect.Parameter) -> bool:
-    return parameter.annotation in ("float", "int", float, int)
+    return parameter.annotation in ("float", "int", float, int, "float | None")
+
+
+def _is_either(parameter: inspect.Parameter) -> bool:
+    """Whether an argument is a number for all arms, or one an arm."""
+    return str(parameter.annotation) == "float | ArrayLike"
+
+
+def _read(parameter: inspect.Parameter) -> Callable[[str], Any]:
+    """Return what reads an argument from an option's text."""
+    if _is_scalar(parameter):
+        return parse_scalar
+    return _one_or_several if _is_either(parameter) else parse_array
+
+
+def _one_or_several(text: str) -> Any:
+    array = parse_array(text)
+    return array.item() if array.size == 1 else array
 
 
 def takes_problem(command: Callable[..., None]) -> Callable[..., None]:
@@ -111,19 +128,16 @@ def _problem_options() -> dict[str, tuple[Any, Any]]:
         ),
     }
     for name, users in law_options().items():
-        scalar = any(_is_scalar(_arguments(LAWS[law])[name]) for law in users)
-        kind = (
-            "a number"
-            if scalar
-            else "numbers 0.9,0.5 or rows 0.2,0.8;0.6,0.4 or @FILE (.csv, .npy)"
-        )
-        options.setdefault(
-            name,
-            option(
-                name, f"of --law {' or '.join(users)}: {kind}", "NUMBER" if scalar else "NUMBERS"
-            ),
-        )
-    why_strict = "refuse rewards that are not 1/2-sub-Gaussian, for which no guarantee holds"
+        given = [_arguments(LAWS[law])[name] for law in users]
+        kind, metavar = "numbers 0.9,0.5 or rows 0.2,0.8;0.6,0.4 or @FILE (.csv, .npy)", "NUMBERS"
+        if any(map(_is_scalar, given)):
+            kind, metavar = "a number", "NUMBER"
+        elif any(map(_is_either, given)):
+            kind = "a number, or one an arm: 0.5,0.25"
+        options.setdefault(name, option(name, f"of --law {' or '.join(users)}: {kind}", metavar))
+    why_strict = (
+        "refuse rewards that are not 1/2-sub-Gaussian (or --sigma), for which no guarantee holds"
+    )
     task = f"instead: a task of the paper's tables, 1 to 5; default {_DEFAULT_TASK}"
     table_task = typer.Option(help=task, parser=option_whole_number, metavar="INTEGER")
     return options | {
@@ -268,8 +282,7 @@ def build_arms(options: Mapping[str, Any]) -> Arms:
                     f"leave it out or choose --law {' or '.join(users)}"
                 )
         elif text is not None:
-            scalar = _is_scalar(arguments[name])
-            values[name] = read_option(name, parse_scalar if scalar else parse_array, text)
+            values[name] = read_option(name, _read(arguments[name]), text)
         elif arguments[name].default is inspect.Parameter.empty:
             raise BadInput(
                 f"{flag(name)} is missing; --law {law} needs it: numbers such as 0.9,0.5 or @FILE"

@@ -26,6 +26,8 @@ _EXAMPLES: dict[str, Any] = {
     "values": [0.0, 0.5, 1.0],
     "probabilities": [[0.0, 0.2, 0.8], [0.8, 0.2, 0.0]],
     "rewards": [[1.0] * 4096, [0.0] * 4096],
+    "low": [0.5, 0.0],
+    "high": [1.0, 0.5],
 }
 _LAW = options.names(
     f"repeatable: {', '.join(LAWS)}; default: all", tuple(LAWS), "LAW", show_default=False
@@ -58,7 +60,7 @@ def warmup(
                 show(f"{law_name:<12} {name:<16} left out: it has options without a default")
                 continue
             started = time.perf_counter()
-            problem = Problem(arms, (1, 1), (1, 0))
+            problem = Problem(arms, (1, 1), (1, 0), strict=False)
             for algorithm in _every_switch(algorithm_class):
                 simulate(problem, algorithm, delta=0.1, replications=2, seed=0)
             show(f"{law_name:<12} {name:<16} {time.perf_counter() - started:8.2f} s")

@@ -1,4 +1,4 @@
-"""Log probabilities of binomials in Loader's saddle-point form (2000): its terms are small numbers,
+"""Log probabilities of binomials and Poisson counts in Loader's saddle-point form (2000): its terms are small numbers,
 so they stay accurate where differences of log-gammas would have lost all digits (k = 10^14 and
 more)."""
 
@@ -27,6 +27,14 @@ def log_binomial(x: float, k: float, p: float) -> float:
     if x == k:
         return k * math.log(p)
     return stirling_error(k) + smooth_part(x, k, p) + 0.5 * math.log(k / x / (k - x)) - HALF_LOG_2PI
+
+
+@kernel
+def log_poisson(x: float, mean: float) -> float:
+    """Return log P(Poisson(mean) = x), mean > 0, accurate for every mean."""
+    if x == 0.0:
+        return -mean
+    return -stirling_error(x) - deviance(x, mean) - 0.5 * math.log(x) - HALF_LOG_2PI
 
 
 @kernel
