@@ -80,7 +80,7 @@ from rai_sim.engine.sampling.outward import (
 )
 from rai_sim.engine.streams import replication_stream, uniform
 
-#: A p-value at most this small is an alarm. About 75 are computed: 1e-3 shared by 100.
+#: A p-value at most this small is an alarm. About 95 are computed: 1e-3 shared by 100.
 LEVEL = 1e-3 / 100
 SEED = 20240819
 
@@ -849,6 +849,23 @@ def sampler(
     return Verdict(f"sampler, {name}", p > LEVEL, f"{size.draws:,} draws; p = {p:.2g}")
 
 
+def caught_sampler(
+    name: str,
+    wrong: Law,
+    arms: rai.Poisson | rai.Beta | rai.StudentT | rai.Uniform,
+    key: NDArray[np.uint64],
+    size: Size,
+    pool: Executor,
+    jobs: int,
+) -> Verdict:
+    """Negative control: single pulls of arms are compared with a law that is a little off."""
+    out = np.empty(size.draws)
+    draw_sums(arms.kernel_law(), 0, 1, key, 0, out)
+    p = fit(wrong, out, 200, isinstance(arms, rai.Poisson))
+    detail = f"{size.draws:,} draws; p = {p:.2g}"
+    return Verdict(f"negative control, sampler, {name}", p <= LEVEL, detail)
+
+
 def samplers() -> list[Check]:
     """Return the checks of all samplers."""
     key = roomy_key(SEED)
@@ -901,6 +918,51 @@ def samplers() -> list[Check]:
             convolved_law(stars, k),
             partial(draw_sums, categorical, 0, k, key, stream),
         )
+    for stream, (k, sd) in enumerate(((1, 0.2), (50, 2.0))):
+        by_arm = rai.Gaussian([0.7, 0.3], sd=[1.0, sd]).kernel_law()
+        add(
+            f"Gaussian sums, deviation {sd:g} of an arm, k = {k:,}",
+            stats.norm(0.3 * k, sd * math.sqrt(k)),
+            partial(draw_sums, by_arm, 1, k, key, stream),
+            whole=False,
+        )
+    for stream, (mean, concentration) in enumerate(
+        ((0.5, 0.1), (0.2, 1.0), (0.9, 4.0), (0.3, 50.0), (0.6, 1e6))
+    ):
+        alpha, beta = mean * concentration, (1.0 - mean) * concentration
+        add(
+            f"Beta pulls, mean {mean:g}, concentration {concentration:g}",
+            stats.beta(alpha, beta),
+            partial(draw_sums, rai.Beta([mean], concentration).kernel_law(), 0, 1, key, stream),
+            whole=False,
+        )
+    uniforms = rai.Uniform([0.0, -1.0], [1.0, 3.0]).kernel_law()
+    for k, law in ((1, stats.uniform(-1.0, 4.0)), (2, stats.triang(0.5, -2.0, 8.0))):
+        draw = partial(draw_sums, uniforms, 1, k, key, k)
+        add(f"Uniform sums, k = {k}", law, draw, whole=False)
+    for stream, (k, mean) in enumerate(
+        ((1, 0.2), (1, 9.9), (1, 10.1), (7, 4.0), (1000, 0.3), (10**6, 2.5), (10**12, 700.0))
+    ):
+        counts = rai.Poisson([mean]).kernel_law()
+        add(
+            f"Poisson sums, k = {k:,}, mean {mean:g}",
+            stats.poisson(k * mean),
+            partial(draw_sums, counts, 0, k, key, stream),
+        )
+    for stream, df in enumerate((1.2, 2.0, 5.0, 1000.0)):
+        heavy = rai.StudentT([0.3], df, scale=2.0).kernel_law()
+        add(
+            f"pulls of Student's t, df {df:g}",
+            stats.t(df, 0.3, 2.0),
+            partial(draw_sums, heavy, 0, 1, key, stream),
+            whole=False,
+        )
+    checks += [
+        partial(caught_sampler, "Beta", stats.beta(1.02, 1.98), rai.Beta([1 / 3], 3.0), key),
+        partial(caught_sampler, "Poisson", stats.poisson(20.1), rai.Poisson([20.0]), key),
+        partial(caught_sampler, "Student's t", stats.t(3.2), rai.StudentT([0.0], 3.0, 1.0), key),
+        partial(caught_sampler, "Uniform", stats.uniform(0, 1.01), rai.Uniform([0.0], [1.0]), key),
+    ]
     for p in (0.5, 0.3, 2e-3, 0.998):
         add(
             f"words, p = {p:g}",

@@ -166,3 +166,9 @@ class Bell(rai.OwnArms, known=False):
         """Return a sum and the state."""
         z, random = normal(random)
         return k * law.means[arm] + law.sd * math.sqrt(k) * z, random
+
+
+class Noisy(Bell, known=False):
+    """Gaussian arms of which algorithms may be told a sigma."""
+
+    sigma: float | None = None

@@ -16,9 +16,8 @@ from statistics_checks import (
 )
 
 from rai_sim.engine.jit import driver
-from rai_sim.engine.sampling import (
-    bits_set,
-)
+from rai_sim.engine.sampling import beta, bits_set, gamma, poisson
+from rai_sim.engine.streams import replication_stream
 
 KEY = roomy_key(20)
 #: An intrinsic, which type checkers take for its code generator.
@@ -36,6 +35,22 @@ def count_ones(words: Words, mask: np.uint64, out: Ints) -> None:
     """Count the ones of each word under a mask."""
     for i in range(words.size):
         out[i] = ones_in(words[i] & mask)
+
+
+@driver
+def draw_variates(
+    kind: int, first: float, second: float, stream: int, key: Words, out: Floats
+) -> None:
+    """Fill `out` with gamma variates (kind 0), beta variates (1) or Poisson counts (2): one entry
+    point, as each takes seconds to compile."""
+    state = replication_stream(key, stream, key[2:])
+    for i in range(out.size):
+        if kind == 0:
+            out[i], state = gamma(first, state)
+        elif kind == 1:
+            out[i], state = beta(first, second, state)
+        else:
+            out[i], state = poisson(first, state)
 
 
 def binomial_sd(k: int, p: float) -> float:

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from own_rules import Bell, Coin
+from own_rules import Bell, Coin, Noisy
 from scipy import stats
 
 import rai_sim as rai
 from rai_sim.arms.base import LAWS
 from rai_sim.samplers import uniform
+from rai_sim.study.task import arms_to_json
 
 
 @pytest.mark.slow
@@ -228,3 +229,42 @@ def test_samples_of_what_there_is(given: dict[str, int], words: str) -> None:
     """Compiled code does not check indices."""
     with pytest.raises(ValueError, match=words):
         Coin([0.5, 0.3]).sample_sums(**{"arm": 0, "k": 1, "count": 3, **given})
+
+
+def test_sigma_of_an_own_law() -> None:
+    """A field, judged by bounds or proxy; theory sees gaps over 2 sigma; stores have it."""
+    arms = Noisy([3.0, 1.0], sd=1.5, sigma=1.5)
+    assert arms.why_not_sub_gaussian() is None
+    flaw = Noisy([3.0, 1.0], sd=1.5, sigma=1.0).why_not_sub_gaussian()
+    assert flaw == "the variance proxy of Noisy is 2.25, more than sigma^2, 1"
+    told = rai.best_arm(rai.Gaussian([3.0, 1.0], sd=1.5, sigma=1.5))
+    ours = rai.bounds.at_delta(rai.best_arm(arms), 0.1)
+    assert ours.pulls == rai.bounds.at_delta(told, 0.1).pulls
+    assert ours.conditions.startswith("at this delta, as for Gaussian arms of sd 1.5,")
+    assert '"sigma": 1.5' in arms_to_json(arms)
+    assert "sigma" not in arms_to_json(Noisy([0.5, 0.25], sd=0.5))
+    assert arms != Noisy([3.0, 1.0], sd=1.5) != Noisy([3.0, 1.0], sd=1.5, sigma=2.0)
+    wide = made(_coin, bounds=(-2.0, 2.0), sigma=2.0, __annotations__={"sigma": float})
+    assert wide([0.5, 0.3]).why_not_sub_gaussian() is None
+    with pytest.raises(
+        TypeError, match=r"Odd: sigma is 2\.0, but no field, and would not be stored"
+    ):
+        made(_coin, sigma=2.0)([0.5, 0.3])
+    with pytest.raises(ValueError, match="sigma is -1; it must be a positive finite number"):
+        Noisy([0.5, 0.25], sigma=-1)
+
+
+@pytest.mark.slow
+def test_runs_of_an_own_law_with_sigma() -> None:
+    """Are the package's with the same draws; samples stay rewards."""
+    ours, theirs = (
+        rai.simulate(rai.best_arm(arms), rai.Vanilla(), delta=0.1, replications=50, seed=2)
+        for arms in (
+            Noisy([3.0, 1.0, 0.5], sd=1.5, sigma=1.6),
+            rai.Gaussian([3.0, 1.0, 0.5], sd=1.5, sigma=1.6),
+        )
+    )
+    assert ours.pulls.tolist() == theirs.pulls.tolist()
+    bells = Noisy([3.0, 1.0], sd=1.5, sigma=1.6)
+    assert abs(bells.sample(0, 20_000).mean() - 3.0) < 5 * 1.5 / math.sqrt(20_000)
+    assert bells.sample_sums(0, 16, 20_000).std() == pytest.approx(6.0, rel=0.03)

@@ -7,27 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from samples import KEY, SHIFT, Floats
+from samples import KEY, SHIFT, Floats, draw_variates
 from scipy import stats
 from statistics_checks import LEVEL, Law, bin_edges, chi_square, counts_in, masses
-
-from rai_sim.engine.jit import driver
-from rai_sim.engine.sampling import beta, gamma
-from rai_sim.engine.streams import replication_stream
-
-Key = NDArray[np.uint64]
-
-
-@driver
-def draw(first: float, second: float, stream: int, key: Key, out: Floats) -> None:
-    """Fill `out` with gamma variates, or with beta variates if there is a second shape."""
-    state = replication_stream(key, stream, key[2:])
-    for i in range(out.size):
-        if second > 0.0:
-            out[i], state = beta(first, second, state)
-        else:
-            out[i], state = gamma(first, state)
 
 
 def check(law: Law, wrong: Law, draws: Floats) -> None:
@@ -43,7 +25,7 @@ def test_gamma(shape: float) -> None:
     """Below and above 1, and of a nearly normal one; the control's shape is one twentieth of a
     deviation larger."""
     out = np.empty(200_000)
-    draw(shape, 0.0, 1, KEY, out)
+    draw_variates(0, shape, 0.0, 1, KEY, out)
     wrong = stats.gamma(shape + 2 * SHIFT * shape**0.5 * min(1.0, shape**0.5))
     check(stats.gamma(shape), wrong, out)
 
@@ -55,7 +37,7 @@ def test_beta(first: float, second: float) -> None:
     """Of small shapes, through logarithms, and of large ones; the control is moved by one tenth of a
     deviation."""
     out = np.empty(200_000)
-    draw(first, second, 2, KEY, out)
+    draw_variates(1, first, second, 2, KEY, out)
     assert out.min() >= 0.0
     assert out.max() <= 1.0
     law = stats.beta(first, second)
@@ -66,7 +48,7 @@ def test_beta(first: float, second: float) -> None:
 def test_the_smallest_shapes() -> None:
     """Gamma variates of shapes near 1e-6 underflow; beta variates of them do not become nan."""
     out = np.empty(10_000)
-    draw(5e-7, 5e-7, 3, KEY, out)
+    draw_variates(1, 5e-7, 5e-7, 3, KEY, out)
     assert np.isfinite(out).all()
     assert abs(out.mean() - 0.5) < 6.0 * 0.5 / 100
     assert np.isin(out, (0.0, 1.0)).mean() > 0.999

@@ -7,22 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from samples import KEY, SHIFT, Floats
+from samples import KEY, SHIFT, draw_variates
 from scipy import stats
 from statistics_checks import LEVEL, bin_edges, chi_square, counts_in, masses
-
-from rai_sim.engine.jit import driver
-from rai_sim.engine.sampling import poisson
-from rai_sim.engine.streams import replication_stream
-
-
-@driver
-def draw(mean: float, stream: int, key: NDArray[np.uint64], out: Floats) -> None:
-    """Fill `out` with counts."""
-    state = replication_stream(key, stream, key[2:])
-    for i in range(out.size):
-        out[i], state = poisson(mean, state)
 
 
 @pytest.mark.parametrize("mean", [0.01, 0.7, 3.0, 9.99, 10.0, 13.5, 100.0, 12_345.6, 1e9, 1e15])
@@ -30,7 +17,7 @@ def test_poisson(mean: float) -> None:
     """On both sides of the change of method at 10, and of sums; the control is moved by a twentieth
     of a deviation."""
     out = np.empty(200_000)
-    draw(mean, int(mean) % 1000, KEY, out)
+    draw_variates(2, mean, 0.0, int(mean) % 1000, KEY, out)
     assert (out == np.floor(out)).all()
     law, wrong = stats.poisson(mean), stats.poisson(mean + SHIFT * mean**0.5)
     edges = bin_edges(law, out.size)
@@ -42,5 +29,5 @@ def test_poisson(mean: float) -> None:
 def test_a_mean_of_nothing() -> None:
     """Nothing."""
     out = np.ones(10)
-    draw(0.0, 1, KEY, out)
+    draw_variates(2, 0.0, 0.0, 1, KEY, out)
     assert not out.any()
