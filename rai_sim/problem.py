@@ -98,7 +98,7 @@ class Problem:
     def _parameter(self) -> str:
         return "1/2" if self.arms.sigma is None else f"{self.arms.sigma:g}"
 
-    @cached_property
+    @property
     def rescaled(self) -> Problem:
         """The problem of the arms' rewards over 2 sigma, for which algorithms and bounds are made
         (see `Arms.rescaled`); the problem itself where sigma is not set.
@@ -109,10 +109,11 @@ class Problem:
         >>> rai.best_arm(rai.Gaussian([3.0, 1.0], sd=2.0, sigma=2.0)).rescaled.bottleneck_gap
         0.5
         """
-        arms = self.arms.rescaled
-        if arms is self.arms:
-            return self
-        return Problem(arms, self.clusters, self.required, strict=False)
+        return self if self.arms.sigma is None else self._rescaled
+
+    @cached_property
+    def _rescaled(self) -> Problem:
+        return Problem(self.arms.rescaled, self.clusters, self.required, strict=False)
 
     @property
     def n_arms(self) -> int:

@@ -148,7 +148,7 @@ class Arms(ABC):
         """2 sigma, or 1.0 where sigma is not set: a reward over it is what algorithms are shown."""
         return 1.0 if self.sigma is None else 2.0 * self.sigma
 
-    @cached_property
+    @property
     def rescaled(self) -> Arms:
         """The arms whose rewards are these over 2 sigma; the arms themselves where sigma is not set.
 
@@ -162,7 +162,11 @@ class Arms(ABC):
         >>> rai.Gaussian([3.0, 1.0], sd=2.0, sigma=2.0).rescaled
         Gaussian(2 arms, means [0.75, 0.25], sd 0.5)
         """
-        return self if self.sigma is None else self._over(self.two_sigma)
+        return self if self.sigma is None else self._rescaled
+
+    @cached_property
+    def _rescaled(self) -> Arms:
+        return self._over(self.two_sigma)
 
     def _over(self, scale: float) -> Arms:
         """Return the arms whose rewards are these over a positive number, without sigma."""

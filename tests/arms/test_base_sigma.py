@@ -152,6 +152,8 @@ def test_identity_and_stores(law: str) -> None:
         assert again.rescaled == ours.rescaled
     assert plain.rescaled is plain
     assert ours.with_names(["a", "b", "c"]).rescaled == ours.rescaled
+    named = plain.with_names(["a", "b", "c"])
+    assert named.rescaled is named
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def completed(
         ("run --algorithm ", "v", ["vanilla", "vanilla:merging=false"]),
         ("bounds --instance ", "", ["mirrored", "printed"]),
         ("plot --format ", "p", ["png", "pdf"]),
-        ("warmup --law ", "b", ["bernoulli"]),
+        ("warmup --law ", "b", ["bernoulli", "beta"]),
     ],
 )
 def test_completion(

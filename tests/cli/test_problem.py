@@ -270,7 +270,7 @@ REFUSALS: dict[str, tuple[str, ...]] = {
     f"run --means 0.5,x {PAIR}": ("--means 0.5,x", "'x'", "separate numbers by commas"),
     f"run --means 0.5, {PAIR}": ("--means 0.5,", "''", "separate numbers by commas"),
     f"run --means 1.5,0.4 {PAIR}": ("--means", "means[0] is 1.5", "rescale"),
-    "run --law poisson": ("--law poisson", "choose one of", "bernoulli", "recorded"),
+    "run --law zipf": ("--law zipf", "choose one of", "bernoulli", "recorded"),
     "run --law gaussian": ("--means is missing", "--law gaussian needs it", "such as 0.9,0.5"),
     "run --law categorical --values 0,1": ("--probabilities is missing", "--law categorical"),
     "run --law categorical --means 0.5,0.4 --values 0,1 --probabilities 1,0;0,1": (
@@ -283,7 +283,7 @@ REFUSALS: dict[str, tuple[str, ...]] = {
         "not belong to --law bernoulli",
         "--law gaussian",
     ),
-    "run --law gaussian --sd wide --means 1,0": ("--sd wide", "'wide'", "give one number"),
+    "run --law gaussian --sd wide --means 1,0": ("--sd wide", "'wide'", "not a number"),
     f"run --law gaussian --sd -1 --means 1,0 {PAIR}": ("--sd", "-1.0", "positive"),
     f"run --law categorical --values 0,1 --probabilities 0.5,0.4;0,1 {PAIR}": (
         "--probabilities",

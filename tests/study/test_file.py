@@ -360,8 +360,8 @@ def test_where_results_are_kept(tmp_path: Path) -> None:
         ),
         (
             "required = [1, 0]",
-            'law = "poisson"',
-            r"instances\[0\]\.law = 'poisson': choose one of "
+            'law = "zipf"',
+            r"instances\[0\]\.law = 'zipf': choose one of "
             r"bernoulli",
         ),
         (
