@@ -1,11 +1,13 @@
 """The README's examples of studies run as they stand."""
 
+import inspect
 import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import polars as pl
 import pytest
 from command_line import Capture, printed
@@ -13,6 +15,7 @@ from matplotlib import pyplot
 
 import rai_sim as rai
 from rai_sim.algorithms.base import ALGORITHMS
+from rai_sim.arms.base import LAWS
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -169,3 +172,27 @@ def test_the_example_of_scaling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert (README.parent / picture).is_file()
         test = README.parent / f"tests/plotting/test_{module}.py"
         assert f"def {Path(picture).stem}(" in test.read_text(encoding="utf-8")
+
+
+def test_the_example_of_sigma() -> None:
+    """At most twelve lines, as printed: its assertion holds, and another sigma gives other pulls."""
+    (example,) = (block for block in blocks("python") if "sigma=2.0" in block)
+    assert len(example.splitlines()) <= 12
+    names: dict[str, Any] = {"rai": rai, "np": np}
+    exec(example.replace("1000", "50"), names)
+    with pytest.raises(AssertionError):
+        exec(example.replace("1000", "50").replace("shares, sigma=2.0", "shares, sigma=3.0"), names)
+    assert names["result"].correct.all()
+    assert names["noisy"].why_not_sub_gaussian() is None
+
+
+def test_all_laws_are_in_the_table() -> None:
+    """With their arguments' defaults."""
+    rows = re.findall(r"^\| `(\w+)\((.*?)\)` \|", README.read_text(encoding="utf-8"), re.MULTILINE)
+    ours = {law.__name__ for law in LAWS.values() if law.__module__.startswith("rai_sim.")}
+    assert {name for name, _ in rows} == ours
+    for name, arguments in rows:
+        known = inspect.signature(getattr(rai, name)).parameters
+        for argument in arguments.split(", "):
+            key, _, default = argument.partition("=")
+            assert not default or known[key].default == float(default)
