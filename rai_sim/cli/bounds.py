@@ -64,7 +64,9 @@ def bounds(problem_options: dict[str, Any], delta: Delta = 0.01, json: Json = Fa
 
 def all_bounds(problem: Problem, delta: float) -> list[Line]:
     """Return theorem, pulls and what is bounded, for Theorem 1 and every algorithm's upper
-    bound."""
+    bound; nothing for arms for which they do not hold."""
+    if problem.arms.why_not_sub_gaussian() is not None:
+        return []
     sigma = problem.arms.sigma
     laws = theory.laws_of("gaussian", 0.5 if sigma is None else sigma)
     what = f"lower bound of any algorithm's mean, asymptotic (delta -> 0), {laws}"
@@ -79,7 +81,9 @@ def all_bounds(problem: Problem, delta: float) -> list[Line]:
 
 def tight_bounds(problem: Problem, delta: float) -> list[theory.FiniteBound]:
     """Return the tight bounds, that of the arms' own laws first; none of too many arms to print
-    them in passing."""
+    them in passing, and of arms for which they do not hold."""
+    if problem.arms.why_not_sub_gaussian() is not None:
+        return []
     if problem.n_arms > _MOST_TIGHT and theory.shown(problem, delta) is None:
         return []
     own = theory.at_delta(problem, delta)
@@ -115,6 +119,9 @@ def bounds_text(problem: Problem, delta: float) -> str:
     """Return the text of `bounds`: each arm's gap and share of pulls, the bounds, and what can be
     said of the paper's."""
     lines = [headline(problem, delta), "", *_arms_table(problem, delta), ""]
+    flaw = problem.arms.why_not_sub_gaussian()
+    if flaw is not None:
+        return "\n".join([*lines, f"WARNING: the bounds do not hold for these arms: {flaw}"])
     tight = tight_lines(problem, delta)
     if tight:
         lines += [*_in_words(problem, tight_bounds(problem, delta)[0].tight), ""]
@@ -128,9 +135,6 @@ def bounds_text(problem: Problem, delta: float) -> str:
         f"{one.name.ljust(name)}  {number(one.pulls).rjust(width)} pulls  {one.what}"
         for one in found
     ]
-    flaw = problem.arms.why_not_sub_gaussian()
-    if flaw is not None:
-        lines.append(f"WARNING: the bounds do not hold for these arms: {flaw}")
     return "\n".join(lines)
 
 

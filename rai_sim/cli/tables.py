@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import sys
 import textwrap
@@ -14,7 +15,7 @@ from rai_sim.algorithms.base import Algorithm
 from rai_sim.problem import Problem
 from rai_sim.simulation.columns import COLUMNS
 from rai_sim.simulation.result import Result
-from rai_sim.simulation.statistics import upper_bound
+from rai_sim.simulation.statistics import lower_bound, upper_bound
 from rai_sim.simulation.summary import Summary, found_in, summarise
 from rai_sim.support.columns import Column, titles
 from rai_sim.support.text_tables import text_table as text_table
@@ -228,7 +229,7 @@ class RunTable:
         """Choose the columns."""
         self._problem, self._deltas = problem, deltas
         self._tight = [bounds.shown(problem, delta) for delta in deltas]
-        self._lower = [float(bounds.lower(problem, delta)) for delta in deltas]
+        self._lower = [lower_bound(problem, delta) for delta in deltas]
         least = min(deltas)  # bounds grow as it falls
         uppers = [upper_bound(problem, algorithm, least) for algorithm in algorithms]
         # Of an algorithm without a bound of its own, as many pulls are expected as Vanilla may
@@ -280,6 +281,8 @@ class RunTable:
 
     def _lower_legend(self) -> str:
         """Return which lower bound is shown, and how much Theorem 1 says where it is another."""
+        if all(math.isnan(lower) for lower in self._lower):  # the arms' law, at any delta
+            return "lower bound: none holds for these arms"
         theorem = "Theorem 1, of the mean, asymptotic (delta -> 0)"
         told = {None if tight is None else tight.conditions for tight in self._tight}
         if told == {None}:

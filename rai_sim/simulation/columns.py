@@ -18,6 +18,7 @@ from rai_sim.simulation.statistics import (
     QUANTILES,
     Sums,
     clopper_pearson,
+    lower_bound,
     relative_half_width,
     student_interval,
     upper_bound,
@@ -224,7 +225,7 @@ COLUMNS: Catalogue[Column] = Catalogue(
         _statistic(
             "lower_bound_pulls",
             float,
-            lambda found: float(bounds.lower(found.experiment.problem, found.experiment.delta)),
+            lambda found: lower_bound(found.experiment.problem, found.experiment.delta),
             "pulls",
             "lower",
         ),

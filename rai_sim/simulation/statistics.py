@@ -345,16 +345,40 @@ def clopper_pearson(errors: int, n: int) -> tuple[float, float]:
     return low, high
 
 
+def bounds_hold(problem: Problem) -> bool:
+    """Return whether the paper's bounds may be shown: not for arms that are not sub-Gaussian with
+    the parameter that algorithms are told.
+
+    Those of a stand-in for a law that is not known here are shown as they were.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> loud = rai.Gaussian([1.0, 0.0], sd=2.0)
+    >>> bounds_hold(rai.best_arm(loud, strict=False))
+    False
+    >>> bounds_hold(rai.best_arm(rai.Gaussian([1.0, 0.0], sd=2.0, sigma=2.0)))
+    True
+    """
+    return not problem.arms.means_known or problem.arms.why_not_sub_gaussian() is None
+
+
+def lower_bound(problem: Problem, delta: float) -> float:
+    """Return Theorem 1's bound; NaN where it does not hold for the arms."""
+    return float(bounds.lower(problem, delta)) if bounds_hold(problem) else math.nan
+
+
 def upper_bound(
     problem: Problem, algorithm: Algorithm, delta: float
 ) -> tuple[str | None, float | None]:
     """Return the theorem that bounds an algorithm's pulls with probability 1 - delta, and its
     bound.
 
-    None without one, and where the means are not known, as in a study of a reward law that is not
-    known here.
+    None without one, where it does not hold for the arms, and where the means are not known, as in
+    a study of a reward law that is not known here.
     """
-    if algorithm.theorem is None or np.isnan(problem.arms.means).any():
+    known = not np.isnan(problem.arms.means).any()
+    if algorithm.theorem is None or not known or not bounds_hold(problem):
         return None, None
     function, theorem = algorithm.theorem
     return theorem, float(getattr(bounds, function)(problem, delta))

@@ -53,14 +53,14 @@ class Summary:
         Whether that whole interval lies above delta.
     lower_bound : float
         Pulls by Theorem 1, for the mean: asymptotic (delta -> 0), Gaussian arms of standard
-        deviation 1/2.
+        deviation 1/2, or sigma; NaN where it does not hold for the arms.
     tight_bound, tight_bound_conditions
         Pulls of the tight lower bound of the mean, which holds at this delta, and when it does (see
         `rai_sim.bounds.at_delta`); None where it is not to be had in passing, as of many arms,
         or does not hold.
     upper_bound, upper_bound_theorem
         The algorithm's own bound in pulls, which holds with probability 1 - delta, and the
-        theorem's name; None for an algorithm without one.
+        theorem's name; None for an algorithm without one, and where it does not hold for the arms.
     share_above_upper_bound : float or None
         Share of finished replications that took more, by over one pull an arm: rounding may add
         that much.
@@ -186,9 +186,10 @@ class Summary:
             rows["tight bound"] = (
                 f"{number(self.tight_bound)}  (of the mean, {self.tight_bound_conditions})"
             )
-        rows["lower bound"] = (
-            f"{number(self.lower_bound)}  (Theorem 1: of the mean, asymptotic, delta -> 0)"
-        )
+        if not math.isnan(self.lower_bound):
+            rows["lower bound"] = (
+                f"{number(self.lower_bound)}  (Theorem 1: of the mean, asymptotic, delta -> 0)"
+            )
         if self.upper_bound is not None and self.share_above_upper_bound is not None:
             above = percent(self.share_above_upper_bound)
             rows["upper bound"] = (

@@ -188,8 +188,12 @@ def test_a_problem_without_guarantee_is_run_and_warned_of(capsys: Capture) -> No
             assert part in line
     text = printed(capsys, f"run {words} --no-strict {QUICK}")
     assert "WARNING: Butterscotch(merging=True): guarantees and bounds do not hold" in text
+    assert "lower bound: none holds for these arms" in text
+    assert "Theorem" not in text
     text = printed(capsys, f"bounds {words} --no-strict")
     assert "WARNING: the bounds do not hold for these arms: sd is 3.0" in text
+    assert "Theorem" not in text
+    assert json.loads(printed(capsys, f"bounds {words} --no-strict --json"))["bounds"] == []
 
 
 def interrupt_vanilla(monkeypatch: pytest.MonkeyPatch, after: int) -> None:

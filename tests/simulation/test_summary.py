@@ -163,11 +163,20 @@ def test_the_tight_bound_of_many_arms_is_left_out() -> None:
 
 
 def test_arms_without_guarantee_are_said_out_loud() -> None:
-    """A problem built with strict=False tells so beside its bounds."""
+    """A problem built with strict=False tells so, and shows no bound that does not hold."""
     problem = Problem(Gaussian([1.0, 0.0], sd=2.0), (1, 1), (1, 0), strict=False)
     summary = with_pulls([10, 12], problem=problem).summary()
     assert summary.unguarded == "sd is 2.0, more than 0.5"
     assert "WARNING: guarantees and bounds do not hold for these arms: sd is 2.0" in str(summary)
+    assert math.isnan(summary.lower_bound)
+    assert (summary.tight_bound, summary.upper_bound) == (None, None)
+    assert "Theorem" not in str(summary)
+    told = Problem(Gaussian([1.0, 0.0], sd=2.0, sigma=2.0), (1, 1), (1, 0))
+    summary = with_pulls([10, 12], problem=told).summary()
+    rescaled = Problem(Gaussian([0.25, 0.0]), (1, 1), (1, 0))
+    assert summary.lower_bound == bounds.lower(rescaled, 0.01)
+    assert summary.upper_bound == bounds.vanilla(rescaled, 0.01)
+    assert summary.unguarded is None
 
 
 def test_an_infinite_gap_gives_finite_bounds_and_json() -> None:
