@@ -182,7 +182,7 @@ def test_the_example_of_sigma() -> None:
     exec(example.replace("1000", "50"), names)
     with pytest.raises(AssertionError):
         exec(example.replace("1000", "50").replace("shares, sigma=2.0", "shares, sigma=3.0"), names)
-    assert names["result"].correct.all()
+    assert names["ours"].correct.all()
     assert names["noisy"].why_not_sub_gaussian() is None
 
 

@@ -14,14 +14,16 @@ An instance has a `name`, and says
   "one_apart" or "random_means" with its arguments (`rai_sim.instances`: n, high, low, middle, gap,
   ratio, seed); or `table_task` and `instance` for an instance of the paper,
 - what the arms are called, if they have `names`: a column of that file, or a list,
-- which `law` the arms have ("bernoulli" if it is missing) with its other arguments, such as `sd`,
+- which `law` the arms have ("bernoulli" if it is missing) with its other arguments, such as `sd`
+  and `sigma`,
 - what is asked for: `clusters` (a list of sizes, or proportions such as "3:5:2") and `required`; or
   `problem` = "best_arm", "one_of_top", "top", "m_of_top", "coarse" or "full" (ranking) with its
   arguments `k` and `m` (numbers, or shares of the arms such as "20%"),
 - `strict` = false for arms without guarantees.
 
 A list in place of one number sweeps: n = [10, 20, 50] makes three instances, several lists all
-combinations.
+combinations. Numbers by arm stand in a list of their own where one number would do too: sd = [0.5, 1.0]
+makes two instances, sd = [[0.5, 1.0]] one with a deviation an arm.
 """
 
 from __future__ import annotations
@@ -216,7 +218,7 @@ def _instances(
         swept = {
             key: _list(f"{place}.{key}", value, "with at least one value")
             for key, value in entry.items()
-            if key in _SWEPT and isinstance(value, list)
+            if key in _SWEPT and isinstance(value, list) and not _is_of_arms(key, entry)
         }
         fixed = {key: value for key, value in entry.items() if key not in swept and key != "name"}
         for values in itertools.product(*(enumerate(values) for values in swept.values())):
@@ -237,6 +239,16 @@ def _instances(
                 if isinstance(value, (int, float, str))
             }
             yield place, point, words, problem, scalars
+
+
+def _is_of_arms(key: str, entry: Mapping[str, Any]) -> bool:
+    """Whether a list under a key that may be swept is an argument of the law, a number an arm, such
+    as the `low` ends of uniform arms."""
+    law = entry.get("law")
+    if "family" in entry or not isinstance(law, str) or law not in LAWS:
+        return False
+    argument = inspect.signature(LAWS[law].__init__).parameters.get(key)
+    return argument is not None and argument.annotation == "ArrayLike"
 
 
 def _instance_keys() -> tuple[str, ...]:

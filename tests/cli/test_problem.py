@@ -11,7 +11,18 @@ import typer.main
 from command_line import Capture, document, printed, refused
 
 import rai_sim as rai
-from rai_sim import LUCB, Bernoulli, Categorical, Gaussian, Recorded, Vanilla
+from rai_sim import (
+    LUCB,
+    Bernoulli,
+    Beta,
+    Categorical,
+    Gaussian,
+    Poisson,
+    Recorded,
+    StudentT,
+    Uniform,
+    Vanilla,
+)
 from rai_sim.algorithms.base import ALGORITHMS
 from rai_sim.arms.base import LAWS, Arms
 from rai_sim.cli.problem import build_arms, build_problem, takes_problem
@@ -26,6 +37,15 @@ SPOKEN: dict[str, Arms] = {
     "--means @means.txt": Bernoulli([0.75, 0.25]),
     "--law gaussian --means -0.5,0.25 --sd 0.25": Gaussian([-0.5, 0.25], sd=0.25),
     "--law Gaussian --means '1e-1, 0.25'": Gaussian([0.1, 0.25]),
+    "--law gaussian --means 3,1 --sd 2,1 --sigma 2": Gaussian([3, 1], sd=[2, 1], sigma=2),
+    "--law beta --means 0.75,0.25 --concentration 4": Beta([0.75, 0.25], 4),
+    "--law beta --means 0.75,0.25 --concentration 4,1": Beta([0.75, 0.25], [4, 1]),
+    "--law uniform --low 0,0 --high 4,3 --sigma 1.5": Uniform([0, 0], [4, 3], sigma=1.5),
+    "--law poisson --means 4,1 --sigma 2 --no-strict": Poisson([4, 1], sigma=2),
+    "--law studentt --means 1,0 --df 4 --scale 0.25 --no-strict": StudentT([1, 0], 4, 0.25),
+    "--law categorical --values 1,5 --probabilities .2,.8\\;1,0 --sigma 2": Categorical(
+        [1, 5], TABLE, sigma=2
+    ),
     "--law categorical --values 0,1 --probabilities .2,.8\\;1,0": Categorical([0, 1], TABLE),
     "--law categorical --values 0,.5,1 --probabilities rows.csv": Categorical([0, 0.5, 1], ROWS),
     "--law recorded --rewards rewards.npy": Recorded(REWARDS),
@@ -57,7 +77,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_laws_by_text_and_by_file(words: str, capsys: Capture) -> None:
     """Numbers, tables, and text and .npy files describe the laws that the library builds."""
     found = document(capsys, f"bounds {words} --clusters 1,1 --required 0,1")
-    assert found["problem"]["identity"] == Problem(SPOKEN[words], (1, 1), (0, 1)).identity()
+    problem = Problem(SPOKEN[words], (1, 1), (0, 1), strict="--no-strict" not in words)
+    assert found["problem"]["identity"] == problem.identity()
 
 
 def test_algorithms_and_integers_in_other_spellings(capsys: Capture) -> None:

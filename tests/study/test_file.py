@@ -739,3 +739,29 @@ def test_what_is_wrong_with_a_table(tmp_path: Path, old: str, new: str, message:
     assert old in OWN
     with pytest.raises(StudyFileError, match=message):
         read(tmp_path, OWN.replace(old, new, 1))
+
+
+def test_laws_with_numbers_by_arm(tmp_path: Path) -> None:
+    """Ends of uniform arms are no sweep, deviations by arm stand in a list of their own; sigma is
+    swept."""
+    text = """
+    algorithms = ["vanilla"]
+    replications = 10
+    [[instances]]
+    name = "even"
+    law = "uniform"
+    low = [0.0, 0.5]
+    high = [0.5, 1.0]
+    problem = "best_arm"
+    [[instances]]
+    name = "normal"
+    law = "gaussian"
+    means = [3.0, 1.0]
+    sd = [[1.0, 0.5]]
+    sigma = [1.0, 2.0]
+    problem = "best_arm"
+    """
+    even, one, two = (task.experiment.problem.arms for task in read(tmp_path, text).tasks)
+    assert even == rai.Uniform([0.0, 0.5], [0.5, 1.0])
+    assert one == rai.Gaussian([3.0, 1.0], sd=[1.0, 0.5], sigma=1.0)
+    assert two == rai.Gaussian([3.0, 1.0], sd=[1.0, 0.5], sigma=2.0)
