@@ -18,6 +18,8 @@ Outcome = TypeVar("Outcome")
 
 #: A job that has been lost so often with those who ran it is not given to others.
 _MOST_LOSSES = 4
+#: After so many seconds without an answer it is looked whether there can be any.
+_PATIENCE = 1.0
 
 
 class _Sent(NamedTuple):
@@ -67,7 +69,10 @@ class Elsewhere(Generic[Job, Outcome]):
         try:
             self._send_more()
             while self._begun:
-                done, _ = wait(self._begun, return_when=FIRST_COMPLETED)
+                done, _ = wait(self._begun, _PATIENCE, return_when=FIRST_COMPLETED)
+                if not done:
+                    self._pool.check()
+                    continue
                 self._take(done)
                 self._send_more()
                 while self._there:

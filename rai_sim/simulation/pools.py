@@ -53,6 +53,10 @@ class Pool(ABC):
         """Count the workers anew, where their number changes."""
         return
 
+    def check(self) -> None:
+        """Raise WorkersLost if no answer can come any more."""
+        return
+
     def renew(self, trouble: BaseException) -> None:
         """Make the pool fit for jobs after a future had an exception.
 
@@ -187,6 +191,12 @@ class DaskPool(Pool):
         with suppress(OSError):  # what is lost is seen by the jobs' futures
             self.workers = max(1, sum(self._client.ncores().values()))
 
+    def check(self) -> None:
+        """Look whether the scheduler is there: a job that was sent just when it was lost is never
+        answered."""
+        if self._client.status != "running":
+            raise self._lost()
+
     def renew(self, trouble: BaseException) -> None:
         """Look whether the scheduler is there: it gives up jobs whose workers were lost again and
         again, and loses all when it ends."""
@@ -200,7 +210,8 @@ class DaskPool(Pool):
         )
 
     def _withdrawn(self, future: Future[Answer]) -> bool:
-        return False  # Dask would drop what has begun as well
+        # Dask would drop what has begun as well; of a lost scheduler nothing is to be expected.
+        return bool(self._client.status != "running")
 
     def _drop(self, begun: Iterable[Future[Answer]]) -> None:
         if self._client.status == "running":
