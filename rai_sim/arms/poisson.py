@@ -48,10 +48,8 @@ class Poisson(Arms):
 
     Examples
     --------
-    >>> import rai_sim as rai
-    >>> counts = rai.best_arm(Poisson([4.0, 1.0], sigma=2.0), strict=False)
-    >>> bool(rai.simulate(counts, rai.Butterscotch(), delta=0.1, replications=20, seed=0).correct.all())
-    True
+    >>> Poisson([4.0, 1.0], sigma=2.0).why_not_sub_gaussian()
+    'Poisson rewards are sub-Gaussian for no sigma'
     """
 
     means: NDArray[np.float64]

@@ -374,6 +374,25 @@ def test_an_unknown_law_without_means(tmp_path: Path) -> None:
     assert "no reward law" not in (tmp_path / "page.html").read_text()
 
 
+@pytest.mark.parametrize("arguments", ['{"means": [3.0, 1.0], "sigma": 2.0}', '{"sigma": 2.0}'])
+def test_an_unknown_law_with_sigma(tmp_path: Path, arguments: str) -> None:
+    """Gaps in its bounds count in units of 2 sigma, whether its means are known or its gap alone."""
+    arms = rai.Gaussian([3.0, 1.0], sd=2.0, sigma=2.0)
+    study = Study.grid([rai.best_arm(arms)], [rai.Vanilla()], [0.1], replications=10)
+    study.run(tmp_path)
+    known = study.results(tmp_path).summary()
+    rescaled = rai.best_arm(rai.Gaussian([0.75, 0.25]))
+    assert known["lower_bound_pulls"].to_list() == [rai.bounds.lower(rescaled, 0.1)]
+    assert known["upper_bound_pulls"].to_list() == [rai.bounds.vanilla(rescaled, 0.1)]
+    rewrite(tmp_path, "instances", lambda row: row | {"law": "bell", "arguments": arguments})
+    with pytest.warns(StoreWarning):
+        shown = rai.open_study(tmp_path).summary()
+    for name in ("lower_bound_pulls", "bottleneck_gap_reward", "pulls_mean"):
+        assert shown[name].to_list() == known[name].to_list()
+    upper = known["upper_bound_pulls"].to_list() if "means" in arguments else [None]
+    assert shown["upper_bound_pulls"].to_list() == upper
+
+
 def test_columns_that_a_later_version_adds(tmp_path: Path) -> None:
     """They are passed over in all kinds of parts, and what is known is read; nothing is set
     aside."""
