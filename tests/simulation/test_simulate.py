@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
@@ -24,13 +24,17 @@ import pytest
 from rai_sim import (
     LUCB,
     Bernoulli,
+    Beta,
     Butterscotch,
     Categorical,
     Gaussian,
+    Poisson,
     Problem,
     Recorded,
     Result,
     SimulationInterrupted,
+    StudentT,
+    Uniform,
     Vanilla,
     best_arm,
     simulate,
@@ -264,6 +268,29 @@ REFERENCE_VARIANTS = {
 }
 
 
+#: Arms of the further laws, and the same of Vanilla.
+FURTHER: dict[str, Callable[[], Arms]] = {
+    "Gaussian by arm": lambda: Gaussian([3.0, 1.0, 0.5], sd=[1.5, 0.5, 1.0], sigma=1.5),
+    "Beta": lambda: Beta([0.8, 0.5, 0.4], concentration=[3.0, 0.5, 8.0]),
+    "Uniform": lambda: Uniform([0.3, 0.0, 0.1], [1.0, 0.8, 0.5]),
+    "Poisson": lambda: Poisson([12.0, 8.0, 0.5], sigma=3.5),
+    "StudentT": lambda: StudentT([1.0, 0.5, 0.2], df=2.5),
+}
+REFERENCE_FURTHER: dict[str, str] = {
+    "Gaussian by arm": "116de922cc7ab5f3",
+    "Beta": "e3d7e07a36b6404c",
+    "Uniform": "9ae587dee35e972e",
+    "Poisson": "91a4e47d4086ddfb",
+    "StudentT": "43a6b4d0b49af0a5",
+}
+
+
+def reference_hash_of_further(law: str) -> str:
+    """Hash 64 replications, seed 2024."""
+    problem = best_arm(FURTHER[law](), strict=False)
+    return hash_of(simulate(problem, Vanilla(), delta=0.05, replications=64, seed=2024))
+
+
 def reference_hash(algorithm: Algorithm, law: str) -> str:
     """Hash pulls, rounds and representatives of 64 replications, seed 2024."""
     return hash_of(simulate(problem_of(law), algorithm, delta=0.05, replications=64, seed=2024))
@@ -295,6 +322,13 @@ def hash_of(result: Result) -> str:
 def test_reference_results(algorithm: Algorithm, law: str) -> None:
     """The streams are frozen: these numbers change only with STREAM_VERSION."""
     assert reference_hash(algorithm, law) == REFERENCE[algorithm.label, law]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", FURTHER)
+def test_reference_results_of_further_laws(law: str) -> None:
+    """As above."""
+    assert reference_hash_of_further(law) == REFERENCE_FURTHER[law]
 
 
 @pytest.mark.slow
@@ -693,3 +727,5 @@ if __name__ == "__main__":
             print(f'    ("{algorithm.label}", "{law}"): "{reference_hash(algorithm, law)}",')
     for law in REFERENCE_MANY:
         print(f'    "{law}": "{reference_hash_of_many(law)}",')
+    for law in FURTHER:
+        print(f'    "{law}": "{reference_hash_of_further(law)}",')
