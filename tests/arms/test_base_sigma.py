@@ -264,7 +264,7 @@ def test_a_rule_of_a_users_own() -> None:
     """Is shown sums over 2 sigma, of laws with a lattice too, by Python as by the kernel."""
 
     class Widest(rai.OwnRule):
-        """Pull all until the best two means are one half apart."""
+        """Pull all until the best two means are 0.03 apart."""
 
         @staticmethod
         def step(task: Any, counts: Any, sums: Any, scratch: Any, arms: Any) -> Any:
@@ -280,7 +280,7 @@ def test_a_rule_of_a_users_own() -> None:
                     best, second, arms[0] = mean, best, arm
                 elif mean > second:
                     second = mean
-            return 0 if best - second > 0.1 else counts.size
+            return 0 if best - second > 0.03 else counts.size
 
     for law in ("gaussian", "categorical"):
         ours, theirs = problems(law)
