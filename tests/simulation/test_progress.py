@@ -260,7 +260,7 @@ def test_a_replication_that_takes_long_is_told_of_while_it_runs(
             replications=2,
             seed=1,
             skip_error=0.0,
-            max_pulls=5 * 10**13,
+            max_pulls=10**15,
             n_jobs=n_jobs,
             progress=progress,
         )
