@@ -10,6 +10,7 @@ import pytest
 from command_line import ROOT, Capture, printed, refused
 
 
+@pytest.mark.slow
 def test_plot_draws_what_suits(file: Path, capsys: Capture) -> None:
     """From the file or the folder, a line for every picture."""
     lines = printed(capsys, f"plot '{file}'").splitlines()

@@ -54,6 +54,7 @@ def test_run_alone_means_the_table_instance_and_all_five_variants(
         assert options == expected
 
 
+@pytest.mark.slow
 def test_all_algorithms(capsys: Capture) -> None:
     """Those named first, then the sharper ones that are made for the problem; the command repeats
     it; another word is refused."""

@@ -262,6 +262,7 @@ NEAR: dict[str, rai.Problem] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

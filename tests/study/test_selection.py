@@ -142,6 +142,7 @@ def test_none_has_all(results: StudyResults) -> None:
         both.results(results.folder).select(algorithm="butterscotch", delta=0.01)
 
 
+@pytest.mark.slow
 def test_everything_follows_the_selection(results: StudyResults) -> None:
     """Summary, rows, progress, reports and figures are of the tasks chosen; the whole is left as it
     was."""

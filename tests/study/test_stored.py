@@ -343,6 +343,7 @@ def test_a_definition_that_has_changed_is_not_run(tmp_path: Path) -> None:
         Study(results.tasks, replications=30).run(tmp_path)
 
 
+@pytest.mark.slow
 def test_an_unknown_law_without_means(tmp_path: Path) -> None:
     """Its stored gap serves the lower bound; the upper bounds need all means, and are left out, not
     made up."""

@@ -158,6 +158,7 @@ def test_categorical_means_are_rewards() -> None:
         check(trace)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", [rai.Vanilla(), rai.Butterscotch(), rai.LUCB()], ids=str)
 def test_a_thousand_arms(algorithm: Algorithm) -> None:
     """All arms' pulls add up, also where a kernel looks at few of them."""

@@ -90,6 +90,7 @@ def test_wrong_selections_are_noticed(unranked: None, monkeypatch: pytest.Monkey
     assert len(mismatches(drawn, partial(run_kernel, algorithm), wrong)) >= 3
 
 
+@pytest.mark.slow
 def test_many_arms_on_fixed_rewards() -> None:
     """260 to 700 arms against the literal loop on the same rewards, 24 replications of 8 tasks."""
     found = Misses(0, (), 0)

@@ -58,6 +58,7 @@ def test_the_arm_in_question() -> None:
     assert found > 30
 
 
+@pytest.mark.slow
 def test_wide_lines_are_left_to_corridors() -> None:
     """Where the picks' sums are far from their lines nothing is pulled, and the picks count as
     having been the same."""

@@ -59,6 +59,7 @@ def test_a_walk_is_the_twins() -> None:
     assert rounds > 3_000
 
 
+@pytest.mark.slow
 def test_ties_are_broken_as_the_ranking_does() -> None:
     """200 walks of three rounds from standings in which whole clusters have equal bounds: two coin
     flips an arm, three to four clusters."""

@@ -48,6 +48,7 @@ def test_replay_with_sure_skips(algorithm: LUCB, count: int) -> None:
     assert mismatches(drawn, partial(run_kernel, algorithm), partial(run_twin, algorithm)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", RULES, ids=str)
 def test_replay_with_the_default_budget(algorithm: LUCB) -> None:
     """Samples of known means, 150 runs each: one of the 300 differs with probability 3e-10 at
@@ -89,6 +90,7 @@ def test_replay_by_words(gaps: tuple[float, float], most_arms: int, count: int) 
     )
 
 
+@pytest.mark.slow
 def test_a_trace_tells_what_the_twin_sees() -> None:
     """Events with pulls, states of all arms: 60 recordings of each rule by sums, 40 by words, in
     lanes and challenges."""

@@ -43,6 +43,7 @@ def test_numbers_are_the_same(rule: Any, arms: rai.Bernoulli) -> None:
             assert getattr(ours, name).tolist() == getattr(theirs, name).tolist()
 
 
+@pytest.mark.slow
 def test_it_is_the_same_experiment() -> None:
     """Results may be put together; a trace tells the same."""
     rule = Elimination(0.3)

@@ -56,6 +56,7 @@ def test_with_the_mixtures_width_it_is_the_mixture() -> None:
     )
 
 
+@pytest.mark.slow
 def test_options_are_told() -> None:
     """A mixture tuned otherwise takes other numbers of pulls."""
     assert OwnMixture().label == "OwnMixture(merging=True, tuned=30.0)"

@@ -44,6 +44,7 @@ def test_replay_with_sure_skips(algorithm: Vanilla, count: int) -> None:
     assert mismatches(drawn, partial(run_kernel, algorithm), partial(run_twin, algorithm)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", MERGING, ids=str)
 def test_replay_with_the_default_budget(algorithm: Vanilla) -> None:
     """Samples of known means, 500 runs each: one of the 1,000 differs with probability 1e-9 at

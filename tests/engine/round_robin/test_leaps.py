@@ -153,6 +153,7 @@ LEAPT: tuple[Trial, ...] = (
 )
 
 
+@pytest.mark.slow
 def test_leaps_miss_nothing() -> None:
     """450 replications, path by path. Negative control: a budget that allows for all."""
     assert [misses(*trial[:4]).number for trial in LEAPT] == [0, 0, 0]

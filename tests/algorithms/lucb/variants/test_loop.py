@@ -94,6 +94,7 @@ def test_paths(algorithm: LUCB) -> None:
     assert found.replications == 6 * 53
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", VARIANTS, ids=str)
 def test_a_trace_tells_what_the_twin_sees(algorithm: LUCB) -> None:
     """Events with pulls, states of all arms."""
@@ -132,6 +133,7 @@ CHEAP = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("algorithm", "problem"), CHEAP, ids=str)
 def test_mean_pulls_agree_with_the_twin(algorithm: LUCB, problem: rai.Problem) -> None:
     """On fresh rewards, within 4 standard errors."""
@@ -162,6 +164,7 @@ def test_a_raised_flag_ends_it() -> None:
     assert block.fault[:2].tolist() == [STOPPED, 0]
 
 
+@pytest.mark.slow
 def test_all_rounds_are_counted() -> None:
     """As plain or as in corridors; all of LUCB-k-m and of the paper's radius as plain."""
     for algorithm in VARIANTS:

@@ -98,6 +98,7 @@ def test_more_replications_are_the_literal_loops() -> None:
     assert found == pathwise.Misses(920, (), 0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("resting")
 def test_arms_do_sleep() -> None:
     """Many times a replication; never where nothing may be left to chance."""
@@ -235,6 +236,7 @@ def test_who_may_sleep_is_who_the_bound_certifies() -> None:
     assert run.clock[JUMPS] == 1
 
 
+@pytest.mark.slow
 def test_few_sleepers_are_not_worth_it() -> None:
     """Where fewer than half would sleep nobody does, and it is tried again later."""
     made = moment(np.random.default_rng(2), 100, [50, 50], R=40_000, scale=30.0, spread=1.0)

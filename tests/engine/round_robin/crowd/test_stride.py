@@ -123,6 +123,7 @@ def rounds_by_stride(task: Task, strides: int) -> dict[int, int]:
     return {int(s): int(block.rounds_by_stride[s]) for s in np.flatnonzero(block.rounds_by_stride)}
 
 
+@pytest.mark.slow
 def test_crowds_are_entered_and_left() -> None:
     """By 1,000 arms from the start on, for the last few by other strides; not where the mask has
     none; not by fewer arms, nor by laws without words."""
@@ -146,6 +147,7 @@ def test_with_more_borders_a_crowd_is_larger() -> None:
         assert (CROWD in made) == crowded
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_traced_runs_are_those_without_a_trace(seed: int) -> None:
     """On a law that draws, with rounds asked for inside of words: a crowd that is left for a jump
@@ -171,6 +173,7 @@ def test_traced_runs_are_those_without_a_trace(seed: int) -> None:
         assert block.rounds[0] == whole.rounds[replication]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("crowded")
 def test_a_recording_that_ends_names_the_first_active_arm() -> None:
     """By the caller's index: nobody of those settled before, nor a label."""

@@ -302,6 +302,7 @@ def test_replays_are_the_same_without_a_roster(kind: str) -> None:
             assert np.array_equal(getattr(ours, name), getattr(theirs, name))
 
 
+@pytest.mark.slow
 def test_a_large_replay_is_the_same_without_a_roster() -> None:
     """1,000 arms, with the numbers of arms that are the package's."""
     arms = recording(1000, 4000, 1, "bits")
@@ -334,6 +335,7 @@ def test_a_sum_that_is_not_finite_is_told() -> None:
     assert block.fault[2] >= 1200
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rostered")
 @pytest.mark.parametrize("law", ["Gaussian", pytest.param("Categorical", marks=pytest.mark.slow)])
 def test_traced_runs_are_those_without_a_trace(law: str) -> None:
