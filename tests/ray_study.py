@@ -13,8 +13,6 @@ from pathlib import Path
 from unittest import mock
 
 import joblib
-import ray
-from ray.util.joblib import register_ray
 from studies import for_clusters as study
 from studies import values
 
@@ -25,6 +23,10 @@ from rai_sim.simulation import elsewhere, parcels
 
 def main(expected: Path, folder: Path) -> None:
     """Run it."""
+    # here, as doctests of all modules are looked for where Ray is not
+    import ray
+    from ray.util.joblib import register_ray
+
     job.JOB_SECONDS = 0.02
     answers, killed = [0], list[int]()
 
