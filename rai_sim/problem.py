@@ -125,10 +125,12 @@ class Problem:
         """Number of clusters m."""
         return len(self.clusters)
 
-    @cached_property
+    @property
     def _order(self) -> NDArray[np.int64]:
-        """The arms, best first."""
-        return _read_only(np.argsort(-self.arms.means, kind="stable").astype(np.int64))
+        """The arms, best first; not kept, as it is asked for once or twice and a million arms have 8
+        MB of it."""
+        order = np.argsort(-self.arms.means, kind="stable")
+        return _read_only(order.astype(np.int64, copy=False))
 
     @cached_property
     def _starts(self) -> NDArray[np.int64]:
