@@ -167,8 +167,10 @@ class OwnArms(Arms, known=False):
         # a sigma of None is no number that kernels could be told
         names = [field.name for field in fields(self) if getattr(self, field.name) is not None]
         sources.confirm("arms", type(self).__name__, getattr(self, "_code"), self._functions())  # noqa: B009
-        cls: Any = tag(type(self).__name__, self._digest, [*names, *told])
-        announce(cls, self._function("pull"), self._function("pulls"), unit is not None)
+        pull = self._function("pull")
+        assert pull is not None  # it was looked at when the arms were made
+        cls: Any = tag(type(self).__name__, self._digest, [*names, *told], pull.__module__)
+        announce(cls, pull, self._function("pulls"), unit is not None)
         values = (getattr(self, name) for name in names)
         low, high = self._range()
         return cls(

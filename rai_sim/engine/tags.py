@@ -2,7 +2,9 @@
 rule, width or reward law.
 
 A kernel is compiled, and kept on disk, for a class: its name holds the digest of the user's
-functions, so that a changed function is another class.
+functions, so that a changed function is another class. It holds their module, too: machine code on
+disk refers to the modules that it was compiled from, and the same law, copied into another program,
+would find there what it cannot load.
 """
 
 from __future__ import annotations
@@ -15,19 +17,21 @@ from typing import Any
 from numpy.typing import NDArray
 
 
-def tag(name: str, digest: str, fields: Sequence[str]) -> Any:
-    """Return the class of a name, a digest and fields, one and the same whenever it is asked for.
+def tag(name: str, digest: str, fields: Sequence[str], module: str) -> Any:
+    """Return the class of a name, a digest, fields and the module that the digest's functions stand
+    in, one and the same whenever it is asked for.
 
     It is pickled by reference: it stands in this module.
 
     Examples
     --------
-    >>> one = tag("Race", "0123456789abcdef0123", ["delta"])
-    >>> one.__name__, tag("Race", "0123456789abcdef0123", ["delta"]) is one
+    >>> one = tag("Race", "0123456789abcdef0123", ["delta"], "races")
+    >>> again = tag("Race", "0123456789abcdef0123", ["delta"], "races")
+    >>> one.__name__, again is one
     ('Race_0123456789abcdef_...', True)
     """
-    shape = hashlib.sha256("\n".join(fields).encode()).hexdigest()
-    full = f"{name}_{digest[:16]}_{shape[:4]}"
+    rest = hashlib.sha256("\n".join([module, *fields]).encode()).hexdigest()
+    full = f"{name}_{digest[:16]}_{rest[:8]}"
     if full not in globals():
         globals()[full] = namedtuple(full, list(fields), module=__name__)
     return globals()[full]

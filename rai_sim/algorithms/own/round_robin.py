@@ -125,7 +125,7 @@ class OwnRoundRobin(Coded, known=False):
         """Return what kernels know of the width."""
         options, function = self._own_options(), self._function()
         sources.confirm("algorithm", type(self).__name__, getattr(self, "_code"), (function,))  # noqa: B009
-        cls = tag(type(self).__name__, self._digest, [*_TOLD, *options])
+        cls = tag(type(self).__name__, self._digest, [*_TOLD, *options], function.__module__)
         _announce(cls, function)
         return cls(n_arms, delta, pairs, *map(float, options.values()))
 

@@ -146,7 +146,8 @@ class OwnRule(Coded, known=False):
     def _task(self, setting: Setting) -> Any:
         """Return what `step` is told."""
         options = self.options_told()
-        cls = tag(type(self).__name__, self._digest, [*_TOLD, *options])
+        module = self._function().__module__
+        cls = tag(type(self).__name__, self._digest, [*_TOLD, *options], module)
         return cls(
             setting.cluster_of.size,
             seen(setting.sizes),
