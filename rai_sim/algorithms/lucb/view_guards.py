@@ -55,6 +55,7 @@ from rai_sim.algorithms.lucb.rule import (
     opposing_bounds,
 )
 from rai_sim.engine.jit import inlined, kernel
+from rai_sim.engine.pages import spare
 from rai_sim.engine.partition import Partition
 from rai_sim.engine.ranking import ranks_before
 
@@ -138,15 +139,16 @@ def allocate_view(N: int, m: int, limit: int) -> View:
     """Allocate; up to `limit` active arms there is no view."""
     state = np.zeros(_CELLS, np.int64)
     state[LIMIT] = limit
-    rows, room = LEVELS * GUARDS * m, N
+    rows = LEVELS * GUARDS * m
     return View(
         state=state,
         arms=_records(N),
-        lists=np.empty((LEVELS, N), np.int32),
-        means=np.empty((LEVELS, N)),
-        qs=np.empty((LEVELS, N)),
-        homes=np.empty((LEVELS, N), np.int32),
-        above=np.empty((LEVELS, N), np.int32),
+        # lists get shorter level by level, and few arms are chosen
+        lists=spare((LEVELS, N), np.int32),
+        means=spare((LEVELS, N), np.float64),
+        qs=spare((LEVELS, N), np.float64),
+        homes=spare((LEVELS, N), np.int32),
+        above=spare((LEVELS, N), np.int32),
         hot=np.zeros(N, np.bool_),
         ends=np.zeros((LEVELS, m), np.int64),
         until=np.zeros(LEVELS, np.int64),
@@ -172,8 +174,8 @@ def allocate_view(N: int, m: int, limit: int) -> View:
         keep=np.empty(WAYS * m, np.int64),
         kept=np.empty(WAYS * m, np.int64),
         place=np.empty(WAYS * m, np.int64),
-        chosen=np.empty((WAYS, room), np.int64),
-        chosen_key=np.empty((WAYS, room)),
+        chosen=spare((WAYS, N), np.int64),
+        chosen_key=spare((WAYS, N), np.float64),
     )
 
 
