@@ -16,9 +16,8 @@ longer, so a round costs O(log N) on average. If guards fail even though all lev
 chosen in this very round, as when more arms are settled at once than a view holds, the round is
 judged on all active arms.
 
-Choosing S_j needs the cut of S_(j-1) into clusters: in all levels a cluster has as many places as
-it had when the level was chosen, less those settled, and arms change places within a level only
-(else 1 fails). So where some stand on the wrong side of a border it is cut anew (`_cut`).
+Choosing S_j needs the cut of S_(j-1) into clusters (`rai_sim.algorithms.lucb.view_cut`); which arms
+are chosen says `rai_sim.algorithms.lucb.view_choice`.
 
 Memory. Each level has a list of its arms' labels, means, q and clusters, read from its beginning to
 its end: read by label, 100,000 of a million arms cost a miss of the cache a number and arm. What
@@ -39,8 +38,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.algorithms.lucb.rule import Ranking
+from rai_sim.algorithms.lucb.view_choice import RATIO, choose
+from rai_sim.algorithms.lucb.view_cut import mend_cut
 from rai_sim.algorithms.lucb.view_guards import (
-    BEST,
     BY_L,
     BY_U,
     CHOSEN,
@@ -58,8 +58,6 @@ from rai_sim.algorithms.lucb.view_guards import (
     TIGHT,
     TOP,
     TOTAL,
-    WAYS,
-    WORST,
     View,
     allocate_view,
     better,
@@ -71,18 +69,10 @@ from rai_sim.algorithms.lucb.view_guards import (
     view_holds,
 )
 from rai_sim.engine.history import History, see_arm
-from rai_sim.engine.jit import for_type, inlined, kernel
+from rai_sim.engine.jit import for_type, kernel
 from rai_sim.engine.partition import Partition
-from rai_sim.engine.ranking import ranks_before, repair
+from rai_sim.engine.ranking import repair
 
-#: Arms that a view keeps of each cluster: for the least LCB or greatest UCB; for small gaps, if
-#: wanted or not; next to a border, a level: where levels are many a view is dear (measured).
-_ROLE, _GAP, _QUIET, _BORDER = 40, 6, 2, 3
-#: Arms from which it is guessed how extreme the most extreme ones are, and how many of those must
-#: be such.
-_SAMPLE, _OF_SAMPLE = 48, 3
-#: How many times as many the level above has (measured).
-_RATIO = 8
 #: Where guards that are made for more than a round fail at once, they are made for one for a share
 #: of 2^-_TIGHT of the rounds so far.
 _TIGHT = 6
@@ -92,193 +82,8 @@ _RECKONED, _WORTHWHILE = 20, 2
 
 
 # --------------------------------------------------------------------------------------------------
-# Choosing a level from the one above
+# Making a level of the one above
 # --------------------------------------------------------------------------------------------------
-
-
-@kernel
-def _is_grouped(v: View, level: int) -> bool:
-    """Whether a level's list is grouped by clusters and nobody in it is gone; note the sizes of
-    clusters, and tell the level above who is gone."""
-    stop, grouped = 0, True
-    for i in range(v.first.size):
-        v.size[i] = 0
-    for i in range(v.first.size):
-        start, stop, at_home = stop, v.ends[level, i], 0
-        for j in range(np.uint64(start), np.uint64(stop)):
-            home = np.int64(v.homes[level, j])
-            if home == i:
-                at_home += 1
-                continue
-            grouped = False
-            if home >= 0:
-                v.size[home] += 1
-            elif level > 0:
-                v.homes[level - 1, v.above[level, j]] = -1
-        v.size[i] += at_home
-    return grouped
-
-
-@kernel
-def _group(v: View, s: Ranking, level: int) -> None:
-    """Group a level's list by clusters, whose sizes are known, and drop arms that are gone."""
-    m, place, stop = v.first.size, 0, 0
-    for i in range(m):
-        v.kept[i] = place
-        place += v.size[i]
-    for i in range(m):
-        start, stop, x = stop, v.ends[level, i], v.kept[i]
-        for j in range(np.uint64(start), np.uint64(stop)):
-            home, y = np.int64(v.homes[level, j]), x
-            if home == i:
-                x += 1
-            elif home >= 0:
-                y = v.kept[home]
-                v.kept[home] += 1
-            else:
-                continue
-            y = np.uint64(y)
-            s.order[y], s.picks[y] = v.lists[level, j], v.above[level, j]
-            s.mean[y], s.total[y] = v.means[level, j], v.qs[level, j]
-        v.kept[i] = x
-    for j in range(place):
-        v.lists[level, j], v.above[level, j] = s.order[j], s.picks[j]
-    for j in range(place):
-        v.means[level, j], v.qs[level, j] = s.mean[j], s.total[j]
-    stop = 0
-    for i in range(m):
-        start, stop = stop, stop + v.size[i]
-        for j in range(start, stop):
-            v.homes[level, j] = i
-        v.ends[level, i] = stop
-
-
-@kernel
-def _survey(v: View, level: int, c: float) -> None:
-    """Describe a level's clusters."""
-    stop = 0
-    for i in range(v.first.size):
-        start, stop = stop, v.ends[level, i]
-        first, last, best, worst, low, high = -1, -1, -np.inf, np.inf, np.inf, -np.inf
-        for j in range(np.uint64(start), np.uint64(stop)):
-            mean, radius = v.means[level, j], c * v.qs[level, j]
-            if mean >= best:
-                a = int(np.int64(v.lists[level, j]))
-                if mean > best or a < first:
-                    first, best = a, mean
-            if mean <= worst:
-                a = int(np.int64(v.lists[level, j]))
-                if mean < worst or a > last:
-                    last, worst = a, mean
-            low, high = min(low, mean - radius), max(high, mean + radius)
-        v.first[i], v.last[i], v.low[i], v.high[i] = first, last, low, high
-
-
-@kernel
-def _in_order(v: View) -> bool:
-    """Whether the arms of each cluster, as surveyed, rank before those of the next one."""
-    before = -1
-    for i in range(v.first.size):
-        if v.size[i] > 0:
-            if before >= 0 and better(v, v.first[i], v.last[before]):
-                return False
-            before = i
-    return True
-
-
-@kernel
-def _cut(v: View, s: Ranking, count: int) -> None:
-    """Give the arms in the ranking's room their clusters, whose sizes are known: a quicksort that
-    leaves alone what no border cuts.
-
-    On the stack are ends of stretches all of whose arms rank before those behind, the nearest on
-    top.
-    """
-    stack, top, border = s.picks, 0, 0
-    stack[0] = count
-    for i in range(v.first.size):
-        start = border
-        border += v.size[i]
-        while top >= 0 and stack[top] <= border:
-            top -= 1
-        low, high = start, stack[max(top, 0)] - 1
-        while top >= 0 and low < border:
-            middle = (low + high) >> 1
-            mean, a = s.mean[middle], s.order[middle]
-            x, y = low, high
-            while x <= y:
-                while ranks_before(s.mean[x], s.order[x], mean, a):
-                    x += 1
-                while ranks_before(mean, a, s.mean[y], s.order[y]):
-                    y -= 1
-                if x <= y:
-                    s.mean[x], s.mean[y] = s.mean[y], s.mean[x]
-                    s.order[x], s.order[y] = s.order[y], s.order[x]
-                    x += 1
-                    y -= 1
-            if border <= y:
-                high = y
-                top += 1
-                stack[top] = y + 1
-            elif border > x:
-                low = x
-            else:
-                break
-        for x in range(start, border):
-            v.arms[s.order[x], HOME] = i
-
-
-@kernel
-def _cut_anew(v: View, s: Ranking, level: int) -> None:
-    """Give a level's arms, as surveyed, their clusters anew.
-
-    An arm that ranks behind all arms of the clusters before its own, and before all of those after
-    it, is where it belongs, and so do as many arms of its cluster belong there as before. So only
-    the others, mostly few, need a cut, into as many of each cluster.
-    """
-    m, count, after, before, stop = v.first.size, 0, -1, -1, 0
-    for i in range(m - 1, -1, -1):
-        v.place[i] = after
-        if v.size[i] > 0 and (after < 0 or better(v, v.first[i], after)):
-            after = v.first[i]
-    for i in range(m):
-        start, stop, others, after = stop, v.ends[level, i], count, v.place[i]
-        most, least = np.inf, -np.inf
-        if before >= 0:
-            most = v.arms[before, MEAN]
-        if after >= 0:
-            least = v.arms[after, MEAN]
-        for j in range(np.uint64(start), np.uint64(stop)):
-            mean = v.means[level, j]
-            if least < mean < most:
-                continue
-            a = int(np.int64(v.lists[level, j]))
-            if (before >= 0 and ranks_before(mean, a, most, before)) or (
-                after >= 0 and ranks_before(least, after, mean, a)
-            ):
-                s.order[count], s.mean[count], v.chosen[0, count] = a, mean, j
-                count += 1
-        if v.size[i] > 0 and (before < 0 or better(v, before, v.last[i])):
-            before = v.last[i]
-        v.kept[i], v.size[i] = v.size[i], count - others
-    _cut(v, s, count)
-    for x in range(count):
-        j = v.chosen[0, x]
-        v.homes[level, j] = np.int32(v.arms[v.lists[level, j], HOME])
-    for i in range(m):
-        v.size[i] = v.kept[i]
-
-
-@kernel
-def _mend_cut(v: View, s: Ranking, level: int, c: float) -> None:
-    """Survey a level and see to it that its clusters are those of its ranking."""
-    if not _is_grouped(v, level):
-        _group(v, s, level)
-    _survey(v, level, c)
-    if not _in_order(v):
-        _cut_anew(v, s, level)
-        _group(v, s, level)
-        _survey(v, level, c)
 
 
 @kernel
@@ -312,182 +117,6 @@ def _find_L_and_U(v: View, as_printed: bool) -> None:
     for i in range(m - 1, -1, -1):
         v.U[i] = U
         U = v.high[i] if as_printed else max(U, v.high[i])
-
-
-@kernel
-def _set_shares(v: View, part: Partition, factor: int) -> None:
-    """Decide how many arms of each cluster are chosen in each way."""
-    m, before, behind, border = v.first.size, False, 0, factor * _BORDER * v.state[DEPTH]
-    for i in range(m):
-        behind += v.size[i] > 0
-    for i in range(m):
-        behind -= v.size[i] > 0
-        gap = _GAP if part.found[i] < part.required[i] else _QUIET
-        v.keep[LOW * m + i] = factor * _ROLE if behind > 0 else 0
-        v.keep[HIGH * m + i] = factor * _ROLE if before else 0
-        v.keep[BY_L * m + i] = v.keep[BY_U * m + i] = factor * gap
-        v.keep[BEST * m + i] = border if before else 0
-        v.keep[WORST * m + i] = border if behind > 0 else 0
-        before = before or v.size[i] > 0
-    for way in range(WAYS):
-        place = 0
-        for i in range(m):
-            row = way * m + i
-            v.keep[row] = min(v.keep[row], min(v.size[i], (v.chosen.shape[1] - place) >> 1))
-            v.place[row], v.kept[row] = place, 0
-            place += 2 * v.keep[row]
-
-
-@inlined
-def _worse(v: View, level: int, way: int, key: float, j: int, other_key: float, k: int) -> bool:
-    """Whether the arm at place j of a level is less extreme than the one at k; of equals the later
-    label, but the earlier one for the worst rank."""
-    if key != other_key:
-        return key < other_key
-    a, b = v.lists[level, j], v.lists[level, k]
-    return a < b if way == WORST else a > b
-
-
-@kernel
-def _select(v: View, level: int, way: int, start: int, stop: int, last: int) -> None:
-    """Move the most extreme of the arms noted at start..stop-1 to start..last, the least extreme of
-    those to `last`."""
-    keys, places, low, high = v.chosen_key, v.chosen, start, stop - 1
-    while low < high:
-        middle = (low + high) >> 1
-        key, j = keys[way, middle], places[way, middle]
-        x, y = low, high
-        while x <= y:
-            while _worse(v, level, way, key, j, keys[way, x], places[way, x]):
-                x += 1
-            while _worse(v, level, way, keys[way, y], places[way, y], key, j):
-                y -= 1
-            if x <= y:
-                keys[way, x], keys[way, y] = keys[way, y], keys[way, x]
-                places[way, x], places[way, y] = places[way, y], places[way, x]
-                x += 1
-                y -= 1
-        if last <= y:
-            high = y
-        elif last >= x:
-            low = x
-        else:
-            return
-
-
-@inlined
-def _offer(v: View, level: int, way: int, i: int, key: float, j: int, least: float) -> float:
-    """Note the arm at place j if it may be among the most extreme; return the key that an arm must
-    have for that, `least` so far."""
-    row = way * v.first.size + i
-    keep, kept, place = v.keep[row], v.kept[row], v.place[row]
-    if key == least and not _worse(v, level, way, key, v.chosen[way, place + keep - 1], key, j):
-        return least
-    v.chosen[way, place + kept], v.chosen_key[way, place + kept] = j, key
-    kept += 1
-    if kept == 2 * keep:
-        _select(v, level, way, place, place + kept, place + keep - 1)
-        kept, least = keep, v.chosen_key[way, place + keep - 1]
-    v.kept[row] = kept
-    return least
-
-
-@inlined
-def _none_yet(v: View, way: int, i: int) -> float:
-    """Return the key that an arm must have to be chosen first."""
-    return -np.inf if v.keep[way * v.first.size + i] > 0 else np.inf
-
-
-@inlined
-def _key(way: int, mean: float, radius: float) -> float:
-    """Return the key of the first two ways."""
-    return mean + radius if way == HIGH else radius - mean
-
-
-@kernel
-def _guess_threshold(
-    v: View, level: int, way: int, i: int, start: int, c: float
-) -> tuple[float, int]:
-    """Return the key and the label from which on arms of cluster i are chosen; NaN if they must be
-    sorted out one by one.
-
-    Which arms are chosen is a matter of speed, so a guess will do: from a sample of the cluster,
-    whose arms begin at `start`.
-    """
-    row = way * v.first.size + i
-    keep, size, place = v.keep[row], v.size[i], v.place[row]
-    if keep == size:
-        return -np.inf, 0
-    if 2 * keep < _SAMPLE or keep * _SAMPLE < _OF_SAMPLE * size:
-        return np.nan, 0
-    for x in range(_SAMPLE):
-        j = start + x * size // _SAMPLE
-        key, y = _key(way, v.means[level, j], c * v.qs[level, j]), place + x
-        while y > place and _worse(
-            v, level, way, v.chosen_key[way, y - 1], v.chosen[way, y - 1], key, j
-        ):
-            v.chosen_key[way, y], v.chosen[way, y] = v.chosen_key[way, y - 1], v.chosen[way, y - 1]
-            y -= 1
-        v.chosen_key[way, y], v.chosen[way, y] = key, j
-    x = place + keep * _SAMPLE // size
-    return v.chosen_key[way, x], int(np.int64(v.lists[level, v.chosen[way, x]]))
-
-
-@kernel
-def _mark(
-    v: View, level: int, start: int, stop: int, sign: float, c: float, key: float, label: int
-) -> None:
-    """Mark the arms at start..stop-1 whose key is beyond a threshold. A loop by itself is faster
-    than one that does more."""
-    for j in range(np.uint64(start), np.uint64(stop)):
-        of_arm = sign * v.means[level, j] + c * v.qs[level, j]
-        if of_arm >= key and (of_arm > key or v.lists[level, j] <= label):
-            v.hot[j] = True
-
-
-@kernel
-def _choose(v: View, part: Partition, level: int, c: float) -> None:
-    """Mark the arms of S_level that are extreme enough for the next level."""
-    m, factor, j = v.first.size, 1, 0
-    for _ in range(v.state[DEPTH] - level - 1):
-        factor *= _RATIO
-    _set_shares(v, part, factor)
-    for i in range(m):
-        low, high, by_L = _none_yet(v, LOW, i), _none_yet(v, HIGH, i), _none_yet(v, BY_L, i)
-        by_U, best, worst = _none_yet(v, BY_U, i), _none_yet(v, BEST, i), _none_yet(v, WORST, i)
-        L, U, start = v.L[i], v.U[i], j
-        key, label = _guess_threshold(v, level, LOW, i, start, c)
-        if not math.isnan(key):
-            low = np.inf
-            _mark(v, level, start, start + v.size[i], -1.0, c, key, label)
-        key, label = _guess_threshold(v, level, HIGH, i, start, c)
-        if not math.isnan(key):
-            high = np.inf
-            _mark(v, level, start, start + v.size[i], 1.0, c, key, label)
-        for j in range(np.uint64(start), np.uint64(start + v.size[i])):
-            mean, radius = v.means[level, j], c * v.qs[level, j]
-            lcb, ucb = mean - radius, mean + radius
-            if -lcb >= low:
-                low = _offer(v, level, LOW, i, -lcb, j, low)
-            if ucb >= high:
-                high = _offer(v, level, HIGH, i, ucb, j, high)
-            if ucb - L >= U - lcb:
-                if -ucb >= by_L:
-                    by_L = _offer(v, level, BY_L, i, -ucb, j, by_L)
-            elif lcb >= by_U:
-                by_U = _offer(v, level, BY_U, i, lcb, j, by_U)
-            if mean >= best:
-                best = _offer(v, level, BEST, i, mean, j, best)
-            if -mean >= worst:
-                worst = _offer(v, level, WORST, i, -mean, j, worst)
-        j = start + v.size[i]
-    for way in range(WAYS):
-        for i in range(m):
-            place, keep, kept = v.place[way * m + i], v.keep[way * m + i], v.kept[way * m + i]
-            if kept > keep:
-                _select(v, level, way, place, place + kept, place + keep - 1)
-            for x in range(place, place + min(keep, kept)):
-                v.hot[v.chosen[way, x]] = True
 
 
 @kernel
@@ -552,14 +181,14 @@ def _build(
     """Choose S_level from the level above; False if that one does not hold the right arms any
     more."""
     c = math.sqrt(math.log(scale * R * R * R))
-    _mend_cut(v, s, level - 1, c)
+    mend_cut(v, s, level - 1, c)
     if not _placed_among_cold(v, level - 1):
         return False
     if level == 1:
         _set_depth(v)
     v.state[CHOSEN + level] += 1
     _find_L_and_U(v, as_printed)
-    _choose(v, part, level - 1, c)
+    choose(v, part, level - 1, c)
     set_bounds(v, level, R, scale)
     _leave_out(v, level)
     return True
@@ -571,10 +200,10 @@ def _set_depth(v: View) -> None:
     depth, reckoned = 1, 0
     for i in range(v.first.size):
         reckoned += min(v.size[i], _RECKONED)
-    reckoned *= _RATIO
+    reckoned *= RATIO
     while 2 * reckoned < v.ends[0, v.first.size - 1] and depth < LEVELS - 1:
         depth += 1
-        reckoned *= _RATIO
+        reckoned *= RATIO
     v.state[DEPTH] = depth
 
 
@@ -785,7 +414,7 @@ def renew_view(
     if first == 0:  # all active arms
         v.state[FULL_ROUNDS] += 1
         v.state[DEPTH] = 0
-        _mend_cut(v, s, 0, 0.0)
+        mend_cut(v, s, 0, 0.0)
         return _load(v, s, part, 0), 0
     v.state[ROUND], v.state[TOP] = R, first
     return _load(v, s, part, v.state[DEPTH]), combine_guards(v)

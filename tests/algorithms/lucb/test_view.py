@@ -13,12 +13,10 @@ from replay import KINDS, Instance, Run, mismatches, run_kernel, run_twin
 
 import rai_sim as rai
 from rai_sim import LUCB
-from rai_sim.algorithms.lucb import loop, view
-from rai_sim.algorithms.lucb.rule import new_ranking
+from rai_sim.algorithms.lucb import loop
 from rai_sim.algorithms.lucb.strides import VIEW
 from rai_sim.algorithms.lucb.view import NoView, new_view
-from rai_sim.algorithms.lucb.view_guards import CHOSEN, FULL_ROUNDS, HOME, View, allocate_view
-from rai_sim.engine.jit import exposed
+from rai_sim.algorithms.lucb.view_guards import CHOSEN, FULL_ROUNDS, View
 from rai_sim.engine.strides import without
 
 RULES = [LUCB(as_printed=False), LUCB(as_printed=True)]
@@ -75,24 +73,6 @@ def _draw(rng: np.random.Generator, N: int, m: int) -> Instance:
         int(rng.integers(1 << 32)),
         int(rng.integers(1 << 32)),
     )
-
-
-def test_a_cut_is_that_of_the_ranking() -> None:
-    """2,000 sets of arms, many of equal means, in up to nine clusters, some of none: a cluster's
-    arms are those that a sort gives it."""
-    cut, rng = exposed(view._cut), np.random.default_rng(7)
-    for _ in range(2_000):
-        m, n = int(rng.integers(1, 10)), int(rng.integers(0, 80))
-        N = n + int(rng.integers(1, 9))
-        v, s = allocate_view(N, m, 0), new_ranking(N, m)
-        ends = np.sort(rng.integers(0, n + 1, m - 1))
-        v.size[:], v.arms[:, HOME] = np.diff([0, *ends, n]), -1
-        labels = rng.permutation(N)[:n]
-        means = rng.integers(int(rng.choice([2, 10, 1_000])), size=n) / 7.0
-        s.order[:n], s.mean[:n] = labels, means
-        cut(v, s, n)
-        ranked = labels[np.lexsort((labels, -means))]
-        assert v.arms[ranked, HOME].tolist() == np.repeat(np.arange(m), v.size).tolist()
 
 
 def test_levels_are_chosen_seldom(views: list[View]) -> None:
