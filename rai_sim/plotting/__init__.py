@@ -22,6 +22,7 @@ from rai_sim.plotting.certifications import error_rates as error_rates
 from rai_sim.plotting.distributions import distribution as distribution
 from rai_sim.plotting.efficiency import efficiency as efficiency
 from rai_sim.plotting.exponents import exponents as exponents
+from rai_sim.plotting.instance import instance as instance
 from rai_sim.plotting.law import law as law
 from rai_sim.plotting.means import mean_pulls as mean_pulls
 from rai_sim.plotting.moderate import moderate_confidence as moderate_confidence
