@@ -1,4 +1,4 @@
-"""The examples: each is short, runs, and its algorithm does what it says."""
+"""The examples: each is short, runs, and does what it says."""
 
 import importlib.util
 import sys
@@ -9,6 +9,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from command_line import Capture
+from matplotlib import pyplot
 
 import rai_sim as rai
 from rai_sim.algorithms.base import ALGORITHMS
@@ -44,6 +46,10 @@ def test_they_are_short(example: Path) -> None:
     text = example.read_text(encoding="utf-8")
     assert len(text.splitlines()) < 60
     assert f"scripts/examples/{example.name}" in " ".join(text.split())
+
+
+# Of one's own
+# --------------------------------------------------------------------------------------------------
 
 
 def same(problem: rai.Problem, rule: Any, count: int) -> rai.Result:
@@ -95,3 +101,76 @@ def test_own_law() -> None:
         assert arms.sample(0, 20_000).std() == pytest.approx(0.3 / 6**0.5, rel=0.03)
         result = rai.simulate(rai.best_arm(arms), rai.Vanilla(), replications=20, seed=1)
         assert result.correct.all()
+
+
+# What is done with the package's own
+# --------------------------------------------------------------------------------------------------
+
+
+def test_first_simulation(capsys: Capture) -> None:
+    """The three best are named, and the costliest replication's arms stand in their order."""
+    with loaded("first_simulation") as example:
+        result = example.main(50)
+    assert result.correct.all()
+    told = capsys.readouterr().out
+    assert "named most often  cluster 1: Dumplings, Ramen, Tacos" in told
+    assert f"replication {result.pulls.argmax()} took the most pulls" in told
+    assert f"pull {result.pulls.max():>8,}: Tacos" in told
+
+
+def test_comparing_algorithms(capsys: Capture, tmp_path: Path) -> None:
+    """The first is once its own; the others' ratios are those of the means; a figure is drawn."""
+    pyplot.switch_backend("agg")
+    with loaded("comparing_algorithms") as example:
+        runs = example.main(40, str(tmp_path / "ratios.png"))
+    pyplot.close("all")
+    lines = capsys.readouterr().out.splitlines()
+    assert "1.000 ± 0.000" in lines[1]
+    assert f"{runs[3].pulls.mean() / runs[0].pulls.mean():.3f} ±" in lines[4]
+    assert (tmp_path / "ratios.png").stat().st_size > 5_000
+
+
+def test_choosing_delta(capsys: Capture) -> None:
+    """A line a delta; the least within the budget, or a word that there is none."""
+    with loaded("choosing_delta") as example:
+        assert example.main(40, budget=60_000.0) == 1e-3
+        assert len(capsys.readouterr().out.splitlines()) == len(example.DELTAS) + 2
+        with pytest.raises(SystemExit, match="takes at most 10 pulls on average"):
+            example.main(40, budget=10.0)
+
+
+def test_resuming_study(capsys: Capture, tmp_path: Path) -> None:
+    """What the first run stored is not run again."""
+    with loaded("resuming_study") as example:
+        results = example.main(str(tmp_path / "store"), 50)
+    assert results.progress() == (400, 400)
+    assert "added by each run: [80, 320]" in capsys.readouterr().out
+
+
+def test_ratings_as_arms(capsys: Capture, tmp_path: Path) -> None:
+    """The made-up set has its best films last, and they are named."""
+    with loaded("ratings_as_arms") as example:
+        result = example.main(example.make_up(tmp_path), replications=20)
+        assert result.named()["name"].to_list() == example.TITLES[-2:]
+    assert "stars  Stalker (1979)" in capsys.readouterr().out
+
+
+def test_against_the_bound(capsys: Capture) -> None:
+    """Means over the bound, all above 1, and the shares of all arms."""
+    with loaded("against_the_bound") as example:
+        found = example.main(40)
+    assert list(found) == ["Vanilla", "Butterscotch", "LUCB"]
+    assert min(found.values()) > 10.0
+    told = capsys.readouterr().out
+    assert "tight, at this delta, Bernoulli arms, one right answer: 3,577 pulls" in told
+    assert "best shares of pulls, arm by arm: [0.01, 0.015, 0.471, 0.471," in told
+
+
+def test_cluster_array(capsys: Capture, tmp_path: Path) -> None:
+    """Three parts, and what one process finds; the script that it names is there."""
+    with loaded("cluster_array") as example:
+        merged = example.main(tmp_path, replications=20)
+        assert "scripts/study_array.sh" in str(example.__doc__)
+    assert merged.progress() == (80, 80)
+    assert "the same numbers as those of one process" in capsys.readouterr().out
+    assert (FOLDER.parent / "study_array.sh").is_file()
