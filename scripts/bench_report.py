@@ -1,14 +1,14 @@
-"""Measure the benchmark table, print it with a verdict a row and the machine, and keep the README's
-copy.
+"""Measure the benchmark table, print it with a verdict a row and the machine, and keep the copies in
+`benchmarks/README.md` and, of what users ask first, in the README.
 
 python scripts/bench_report.py                  everything; exit code 1 if a row is below its must
 python scripts/bench_report.py --rows 1,4,9     some rows; `scaling` names the table of time against
                                                 pulls
-python scripts/bench_report.py --write          also rewrite the README between its markers
+python scripts/bench_report.py --write          also rewrite both between their markers
 python scripts/bench_report.py --strides        instead: what each stride buys, in time without it
                                                 over time with all
 python scripts/bench_report.py --sizes          instead: time and memory against the number of arms;
-                                                with --write, the README's copy of it, too
+                                                with --write, `benchmarks/README.md`, too
 """
 
 from __future__ import annotations
@@ -30,7 +30,19 @@ from rai_sim.simulation.provenance import processor, usable_cores
 from rai_sim.support.files import write_atomically
 
 README = Path(__file__).resolve().parent.parent / "README.md"
-SCALING, SIZES = "scaling", "sizes"
+#: What holds the whole tables.
+TABLES = README.parent / "benchmarks" / "README.md"
+BENCHMARKS, SCALING, SIZES = "benchmarks", "scaling", "sizes"
+#: The README's table: between which markers, and its rows in its readers' words.
+SHORT = "speed"
+FOR_USERS = {
+    "1": "Vanilla, all of the top three of ten arms",
+    "5": "Butterscotch, the same",
+    "6": "LUCB, all of the middle five of ten arms",
+    "7": "LUCB, the better of two arms, means 0.001 apart",
+    "13c": "Vanilla, ten of each third of a million arms",
+    "14": "Vanilla, all of the top half of 10,000 arms",
+}
 
 
 # --------------------------------------------------------------------------------------------------
@@ -69,6 +81,19 @@ def rows_table(found: Sequence[Row]) -> str:
                 row.times,
             )
             for row in found
+        ],
+    )
+
+
+def users_table(found: Sequence[Row]) -> str:
+    """Return the rows that users ask for first, as the README shows them."""
+    rows = {row.number: row for row in found if row.number in FOR_USERS}
+    return markdown(
+        ("simulation", "times faster", "time"),
+        [
+            (words, _amount(rows[number], rows[number].ratio), rows[number].times)
+            for number, words in FOR_USERS.items()
+            if number in rows
         ],
     )
 
@@ -203,7 +228,7 @@ def method(effort: Effort) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# The README
+# The files
 # --------------------------------------------------------------------------------------------------
 
 
@@ -275,7 +300,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rows", metavar="LIST", help=f"rows to measure ({everything})")
     parser.add_argument("--quick", action="store_true", help="fewer repeats")
     parser.add_argument(
-        "--write", action="store_true", help="rewrite the README between its markers"
+        "--write",
+        action="store_true",
+        help="rewrite benchmarks/README.md and README.md between their markers",
     )
     parser.add_argument(
         "--strides", action="store_true", help="measure what each stride buys, and nothing else"
@@ -291,12 +318,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.strides and (options.write or options.rows is not None):
         parser.error("--strides: it prints tables of its own; leave --rows and --write out")
     if options.write and options.rows is not None:
-        parser.error("--write: the README holds whole tables; leave --rows out")
+        parser.error("--write: the files hold whole tables; leave --rows out")
     try:
         names = chosen(options.rows)
         if options.write:  # before minutes are spent
-            for name in (SIZES,) if options.sizes else ("benchmarks", SCALING):
-                between_markers(README.read_bytes().decode(), name, "")
+            for path, name in (
+                ((TABLES, SIZES),)
+                if options.sizes
+                else ((TABLES, BENCHMARKS), (TABLES, SCALING), (README, SHORT))
+            ):
+                between_markers(path.read_bytes().decode(), name, "")
     except (OSError, ValueError) as error:
         parser.error(str(error))
 
@@ -304,7 +335,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         table = report_sizes()
         print(table)
         if options.write:
-            rewrite(README, {SIZES: table})
+            rewrite(TABLES, {SIZES: table})
         return 0
     effort = rows.QUICK if options.quick else rows.FULL
     if options.strides:
@@ -321,12 +352,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     footnote = f"{machine()}. {method(effort)}"
     sections = {}
     if found:
-        sections["benchmarks"] = f"{rows_table(found)}\n\n{footnote}"
+        sections[BENCHMARKS] = f"{rows_table(found)}\n\n{footnote}"
     if SCALING in names:
         sections[SCALING] = f"{scaling_table(*rows.scaling(effort))}\n\n{machine()}."
     print("\n\n".join(sections.values()))
     if options.write:
-        rewrite(README, sections)
+        rewrite(TABLES, sections)
+        rewrite(README, {SHORT: f"{users_table(found)}\n\n{machine()}."})
     below = [row.number for row in found if row.verdict == "below must"]
     if below:
         print(f"below must: {', '.join(below)}", file=sys.stderr)

@@ -169,6 +169,11 @@ def degenne_koolen(problem: Problem, family: Family = "gaussian") -> TightBound:
     what one cluster's question costs alone, if that is more: an answer to the whole is one to each
     cluster's question. `gap` tells how close the best answer found comes.
 
+    **How long it takes.** The best of 1,000 arms some 4 s; 50 arms well below a second, at most 15 s
+    (full ranking). By branch and bound 20 arms take mostly half a second (4 s at most), 50 arms in
+    five clusters of ten (100,000 answers to one of each, 184 million to two) 3 to 27 s. Of 21,600
+    random instances of up to 7 arms 3 had a better answer than all windows, by up to 0.08 %.
+
     Parameters
     ----------
     problem : Problem

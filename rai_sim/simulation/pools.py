@@ -5,6 +5,20 @@ a Ray cluster. What joblib's adapters can do differs (two of them give no result
 there, others wait for ever for those of a worker that was lost), so jobs go to the engines
 themselves, whose futures are all `concurrent.futures`. Other backends get their jobs in waves, by
 joblib.
+
+What a block costs in processor time, all processes together, beside its work (empty blocks, four
+under way, measured on a busy machine): loky 0.8 ms, Ray 3 ms, Dask 17 to 22 ms, of which its
+scheduler takes 7 and the calling process 5. Blocks take 0.2 s at first; they are doubled, up to
+10 s, while workers are idle for more than a tenth of the time although there is work.
+
+1,000 cores, projected, not measured: the process that runs a study takes 0.7 us of its time a
+replication, to unpack and to store it, so replications of 1 ms and more can keep 1,000 cores busy
+(1e6 a second, 34 MB/s), cheaper ones cannot. With blocks of 10 s there are 100 a second, which take
+0.7 of a scheduler's core and half a core of the process that runs the study. Of an hour, some 10 s
+go by until all workers have loaded the package and a kernel (half a minute once a machine that
+compiles it), and at most two blocks at the end, for which some workers find no more: 1 % together.
+Assumed are a scheduler that takes as long for a block with 1,000 workers as with two, equal cores,
+and a network of 1 Gbit/s at the process that runs the study.
 """
 
 from __future__ import annotations

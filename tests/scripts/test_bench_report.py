@@ -1,4 +1,4 @@
-"""The benchmark report: verdicts, tables, the choice of rows, the README's copy. Nothing slow is
+"""The benchmark report: verdicts, tables, the choice of rows, the files' copies. Nothing slow is
 measured."""
 
 import importlib.util
@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
+FRONT = "# Title\n<!-- speed:begin -->\nold\n<!-- speed:end -->\nafter"
 README = """# Title
 
 <!-- benchmarks:begin -->
@@ -73,10 +74,13 @@ def measured(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> dict[str, f
 
 @pytest.fixture
 def readme(script: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Let the script write to a README of its own."""
-    path = tmp_path / "README.md"
+    """Let the script write to files of its own; the one with the whole tables."""
+    path, front = tmp_path / "benchmarks" / "README.md", tmp_path / "README.md"
+    path.parent.mkdir()
     path.write_text(README, encoding="utf-8")
-    monkeypatch.setattr(script, "README", path)
+    front.write_text(FRONT, encoding="utf-8")
+    monkeypatch.setattr(script, "TABLES", path)
+    monkeypatch.setattr(script, "README", front)
     return path
 
 
@@ -353,7 +357,7 @@ def test_the_machine_line_names_no_machine(
 
 
 # --------------------------------------------------------------------------------------------------
-# The README
+# The files
 # --------------------------------------------------------------------------------------------------
 
 
@@ -457,7 +461,7 @@ def test_unknown_rows_are_refused(
 def test_a_report(
     script: ModuleType, measured: dict[str, float], readme: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The chosen rows, the machine and how it was measured; the README stays as it is."""
+    """The chosen rows, the machine and how it was measured; the files stay as they are."""
     assert script.main(["--rows", "4,1"]) == 0
     text = capsys.readouterr().out
     assert [line.split()[1] for line in text.splitlines() if re.match(r"\| \d", line)] == ["1", "4"]
@@ -486,7 +490,7 @@ def test_the_readme_is_written_when_asked(
     script: ModuleType, measured: dict[str, float], readme: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Both tables stand between their markers, as they were printed, also if a row is below its
-    must."""
+    must; the front page has its rows of them."""
     measured["1"] = 1.0
     assert script.main(["--quick", "--write"]) == 1
     text, printed = readme.read_text(encoding="utf-8"), capsys.readouterr().out
@@ -498,6 +502,34 @@ def test_the_readme_is_written_when_asked(
     assert "old table" not in text
     assert "| below must |" in table
     assert "57.9 days" in scaling
+    front = (readme.parents[1] / "README.md").read_text(encoding="utf-8")
+    assert front.startswith("# Title\n<!-- speed:begin -->\n| simulation ")
+    assert re.findall(
+        r"^\| Vanilla, all of the top three of ten arms \| (.*?) +\| 1 ms", front, re.M
+    )
+    assert front.count("\n| Vanilla") == 1
+    assert f"\n\n{script.machine()}.\n<!-- speed:end -->\nafter" in front
+
+
+def test_the_front_page_has_what_the_whole_table_has(script: ModuleType) -> None:
+    """The same numbers in each of its rows, all of which are there."""
+    whole = script.TABLES.read_text(encoding="utf-8").partition("<!-- benchmarks:begin -->")[2]
+    rows = {
+        cells[0]: (cells[2], cells[6])
+        for cells in map(cells_of, whole.partition("<!-- benchmarks:end -->")[0].splitlines())
+        if len(cells) == 7
+    }
+    front = script.README.read_text(encoding="utf-8").partition("<!-- speed:begin -->")[2]
+    table = [cells_of(line) for line in front.partition("<!-- speed:end -->")[0].splitlines()]
+    shown = {cells[0]: (cells[1], cells[2]) for cells in table if len(cells) == 3}
+    for number, words in script.FOR_USERS.items():
+        assert shown[words] == rows[number]
+    assert set(script.rows.ROWS) >= set(script.FOR_USERS)
+
+
+def cells_of(line: str) -> list[str]:
+    """Return the cells of a line of a table."""
+    return [cell.strip() for cell in line.strip("|").split("|")] if "|" in line else []
 
 
 def test_missing_markers_end_the_report_before_it_measures(
@@ -506,7 +538,7 @@ def test_missing_markers_end_the_report_before_it_measures(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Exit code 2 at once, not after minutes; the same without a README."""
+    """Exit code 2 at once, not after minutes; the same without a file."""
 
     def measure(effort: Any) -> None:
         raise AssertionError("measured")
@@ -526,7 +558,7 @@ def test_missing_markers_end_the_report_before_it_measures(
 def test_part_of_the_table_is_not_written(
     script: ModuleType, measured: dict[str, float], readme: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The README would lose the other rows."""
+    """The files would lose the other rows."""
     with pytest.raises(SystemExit) as stop:
         script.main(["--rows", "1", "--write"])
     assert stop.value.code == 2
@@ -582,7 +614,7 @@ def test_strides_are_reported_for_both_algorithms(
 def test_strides_are_reported_alone(
     script: ModuleType, other: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The README has no place for them."""
+    """The files have no place for them."""
     with pytest.raises(SystemExit, match="2"):
         script.main(["--strides", *other])
     assert (

@@ -2,12 +2,14 @@
 
 import importlib.util
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import nbformat
 import pytest
 from command_line import Capture
 from matplotlib import pyplot
@@ -174,3 +176,20 @@ def test_cluster_array(capsys: Capture, tmp_path: Path) -> None:
     assert merged.progress() == (80, 80)
     assert "the same numbers as those of one process" in capsys.readouterr().out
     assert (FOLDER.parent / "study_array.sh").is_file()
+
+
+def test_the_tour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The notebook is kept without outputs, and its cells run in their order; it draws four figures."""
+    tour = nbformat.read(FOLDER / "tour.ipynb", as_version=4)  # type: ignore[no-untyped-call]
+    nbformat.validate(tour)
+    cells = [cell for cell in tour.cells if cell.cell_type == "code"]
+    assert not any(cell.outputs or cell.execution_count for cell in cells)
+    assert sum(len(cell.source.splitlines()) for cell in cells) < 60
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    pyplot.switch_backend("agg")
+    names: dict[str, Any] = {}
+    for cell in cells:
+        exec(cell.source, names)
+    assert len(pyplot.get_fignums()) == 4
+    assert names["results"].progress() == (600, 600)
+    pyplot.close("all")
