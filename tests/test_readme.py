@@ -6,11 +6,13 @@ import re
 import shlex
 import shutil
 import subprocess
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import polars as pl
 import pytest
 from command_line import Capture, printed
@@ -252,6 +254,23 @@ def test_the_example_of_sigma() -> None:
     assert names["noisy"].why_not_sub_gaussian() is None
 
 
+def test_the_table_of_bounds() -> None:
+    """Its numbers are what the functions return for the paper's task 2, as of Gaussian arms; that of
+    Bernoulli ones beside them."""
+    text, problem = README.read_text(encoding="utf-8"), rai.table_problem(task=2)
+    cells = dict(re.findall(r"^\| `(\w+)` \| .* \| ([\d, ]+) \|$", text, re.MULTILINE))
+    tight = rai.bounds.degenne_koolen(problem).value * np.log(100.0)
+    practical = partial(rai.bounds.practical, problem, 0.01, family="gaussian")
+    oracles = [practical("gk16-unproven"), practical("pairs"), practical("paper")]
+    assert cells == {
+        "lower": f"{rai.bounds.lower(problem, 0.01):,.0f}",
+        "degenne_koolen": f"{tight:,.0f}",
+        "at_delta": f"{rai.bounds.at_delta(problem, 0.01, 'gaussian').pulls:,.0f}",
+        "practical": ", ".join(f"{pulls:,.0f}" for pulls in oracles),
+    }
+    assert f"where they are such: {rai.bounds.at_delta(problem, 0.01).pulls:,.0f} |" in text
+
+
 def test_all_laws_are_in_the_table() -> None:
     """With their arguments' defaults."""
     rows = re.findall(r"^\| `(\w+)\((.*?)\)` \|", README.read_text(encoding="utf-8"), re.MULTILINE)
@@ -344,10 +363,11 @@ def test_the_lines_of_figures(gaps: None, capsys: Capture) -> None:
 def test_the_lines_of_certification_and_scaling(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    """As printed, scaling over delta with fewer replications; the exit codes are those that stand
-    beside them."""
+    """As printed, but for LUCB's certification, which scripts/verify.py has, and scaling with fewer
+    replications; exit codes are those that stand beside them."""
     monkeypatch.chdir(tmp_path)
-    assert [main(words) for words in calls_beside("rates.png")] == [1, 0, 0]
+    printed_rule, _, vanilla = calls_beside("rates.png")
+    assert [main(words) for words in (printed_rule, vanilla)] == [1, 0]
     told = capsys.readouterr().out
     assert "17 of 32" in told
     over_delta, over_gap = calls_beside("rai-sim scaling")

@@ -1,5 +1,5 @@
 """Comparing algorithms: mean pulls on one problem, their ratios, and whether each errs more often
-than it may. Run it: python scripts/examples/comparing_algorithms.py"""
+than it may. Run it: python scripts/examples/comparing_algorithms.py (figures: the extra `plot`)"""
 
 import matplotlib.pyplot as plt
 import numpy as np
