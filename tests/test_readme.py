@@ -232,7 +232,8 @@ def test_the_example_of_scaling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_pictures_are_what_tests_draw() -> None:
     """Each is the stored expectation of a test, so that it cannot age; the front page has one of the
     problem, a trace, efficiency and a report."""
-    pictures = re.findall(r"!\[[^]]*\]\((.*?)\)", README.read_text(encoding="utf-8"))
+    found = re.findall(r"!\[.+?\]\((.*?)\)|<img src=\"(.*?)\"", README.read_text(encoding="utf-8"))
+    pictures = [one or other for one, other in found]
     names = [Path(picture).stem.removeprefix("test_picture_of_") for picture in pictures]
     assert names == ["instance", "vanilla", "efficiency", "a_report", "panels"]
     for picture in pictures:
