@@ -4,6 +4,12 @@ cluster sizes.
 Each family is fixed by its two ends (`high`, `low`), or by its smallest gap between successive
 means and one anchor: the highest mean (`high`) or the centre of the range (`middle`). Means are
 returned best first, as float64 arrays of shape (n,), in units of reward.
+
+Examples
+--------
+>>> import rai_sim as rai
+>>> rai.coarse_ranking(rai.Bernoulli(rai.instances.evenly_spaced(6)), rai.instances.shares(6, [1, 2])).clusters
+(2, 4)
 """
 
 from __future__ import annotations
@@ -18,6 +24,8 @@ from rai_sim.arms.base import LARGEST, TOO_LARGE
 from rai_sim.support.checks import check_count
 from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.values import integers, real
+
+__all__ = ["evenly_spaced", "geometric_gaps", "linear_gaps", "one_apart", "random_means", "shares"]
 
 _HIGH, _LOW = 0.9, 0.1
 _MOST_ARMS = 10**8

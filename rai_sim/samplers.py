@@ -16,6 +16,14 @@ gamma(shape, random)
     A gamma variate of scale 1 and a positive shape.
 beta(alpha, beta, random)
     A beta variate of positive shapes, in [0, 1].
+
+Examples
+--------
+>>> from rai_sim.samplers import gamma, uniform
+>>> def pull(law, arm, random):  # of a `rai_sim.OwnArms`: Laplace's law
+...     x, random = gamma(1.0, random)
+...     u, random = uniform(random)
+...     return law.means[arm] + (x if u < 0.5 else -x), random
 """
 
 from rai_sim.engine.sampling import beta as beta

@@ -23,6 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+import distribution
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
@@ -1116,6 +1117,18 @@ def slow_tests(size: Size, pool: Executor, jobs: int) -> Verdict:
 
 
 # --------------------------------------------------------------------------------------------------
+# What is shipped
+# --------------------------------------------------------------------------------------------------
+
+
+def shipped(
+    name: str, look: Callable[[], distribution.Finding], size: Size, pool: Executor, jobs: int
+) -> Verdict:
+    """Wheel, source distribution and API reference, in environments of their own."""
+    return Verdict(name, *distribution.safely(look))
+
+
+# --------------------------------------------------------------------------------------------------
 # All of them
 # --------------------------------------------------------------------------------------------------
 
@@ -1179,6 +1192,7 @@ CHECKS: dict[str, list[Check]] = {
             for keep, amount in (("replications", "3000"), ("aggregates", "0.01"))
         ),
     ],
+    "distribution": [partial(shipped, *one) for one in distribution.all_of_it()],
     "suite": [slow_tests],
 }
 

@@ -158,8 +158,19 @@ class Algorithm(ABC):
 
     @abstractmethod
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
-        """Run len(block.pulls) replications from index `first` on and write them into `block`;
-        `law` is an `Arms.kernel_law()`."""
+        """Run replications and write them into a block; `rai_sim.simulate` calls it.
+
+        Parameters
+        ----------
+        law : NamedTuple
+            The arms, as `Arms.kernel_law()` has them.
+        setting : Setting
+            Problem, delta, seed and limits, as kernels take them.
+        first : int
+            Index of the first replication; there are len(block.pulls).
+        block : Block
+            Where pulls, rounds and representatives are written.
+        """
 
 
 def sharper_algorithms(problem: Problem, delta: float) -> list[Algorithm]:

@@ -175,11 +175,25 @@ class Arms(ABC):
     @abstractmethod
     def kernel_law(self) -> Any:
         """Return the NamedTuple of arrays that kernels take (see `rai_sim.engine.law`); of arms with
-        sigma that of the `rescaled` ones."""
+        sigma that of the `rescaled` ones.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> type(rai.Bernoulli([0.9, 0.5]).kernel_law()).__name__
+        'BernoulliLaw'
+        """
 
     def law_units(self) -> tuple[float, float]:
         """Return origin and unit: a reward is origin + unit times what kernels see
-        (`rai_sim.engine.law`, Law units)."""
+        (`rai_sim.engine.law`, Law units).
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> rai.Bernoulli([0.9, 0.5]).law_units(), rai.Uniform([0.0], [4.0], sigma=2.0).law_units()
+        ((0.0, 1.0), (0.0, 4.0))
+        """
         if self.sigma is None:
             return self._law_units()
         origin, unit = self.rescaled.law_units()
@@ -192,15 +206,33 @@ class Arms(ABC):
     @abstractmethod
     def why_not_sub_gaussian(self) -> str | None:
         """Return None if every arm is sigma-sub-Gaussian, sigma 1/2 where it is not set, else words
-        naming the argument and value at fault."""
+        naming the argument and value at fault.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> rai.Gaussian([0.5], sd=1.0).why_not_sub_gaussian()
+        'sd is 1.0, more than 0.5'
+        >>> rai.Gaussian([0.5], sd=1.0, sigma=1.0).why_not_sub_gaussian() is None
+        True
+        """
 
     @abstractmethod
     def _identity_parts(self) -> tuple[object, ...]:
         """Return what defines the law: numbers, strings and arrays."""
 
     def identity(self) -> str:
-        """Return a text that two laws share exactly when they draw the same rewards: name and
-        SHA-256."""
+        """Return a text that two laws share exactly when they draw the same rewards: name, number of
+        arms and SHA-256.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> rai.Bernoulli([0.9, 0.5]).identity()[:14]
+        'Bernoulli:2:8e'
+        >>> rai.Bernoulli([0.9, 0.5]).identity() == rai.Bernoulli([0.5, 0.9]).identity()
+        False
+        """
         return self._identity
 
     @cached_property

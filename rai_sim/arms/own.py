@@ -205,7 +205,21 @@ class OwnArms(Arms, known=False):
         return max(min(known, (high - low) ** 2 / 4.0), 1e-200)
 
     def sample(self, arm: int, count: int, seed: int = 0) -> NDArray[np.float64]:
-        """Return rewards of an arm, (count,), drawn one after another: for histograms and tests.
+        """Return rewards of an arm, drawn one after another: for histograms and tests.
+
+        Parameters
+        ----------
+        arm : int
+            From 0 on.
+        count : int
+            How many, 0 or more.
+        seed : int
+            Of the stream, which is none of a simulation's.
+
+        Returns
+        -------
+        (count,) float64
+            In units of reward.
 
         Raises
         ------
@@ -217,7 +231,23 @@ class OwnArms(Arms, known=False):
         return self._compiled(draw, arm, 1, seed, count)
 
     def sample_sums(self, arm: int, k: int, count: int, seed: int = 0) -> NDArray[np.float64]:
-        """Return sums of k rewards of an arm, (count,), as jumps draw them.
+        """Return sums of k rewards of an arm, as jumps draw them.
+
+        Parameters
+        ----------
+        arm : int
+            From 0 on.
+        k : int
+            Rewards a sum, 1 or more.
+        count : int
+            How many sums, 0 or more.
+        seed : int
+            Of the stream, which is none of a simulation's.
+
+        Returns
+        -------
+        (count,) float64
+            In units of reward.
 
         Raises
         ------

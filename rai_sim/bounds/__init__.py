@@ -1,4 +1,12 @@
-"""What theory says of the number of pulls: the paper's theorems, and the tight lower bound."""
+"""What theory says of the number of pulls: the paper's theorems, and the tight lower bound.
+
+Examples
+--------
+>>> import rai_sim as rai
+>>> problem = rai.table_problem(task=2)
+>>> round(rai.bounds.lower(problem, 0.01)), round(rai.bounds.at_delta(problem, 0.01).pulls)
+(921, 3577)
+"""
 
 from rai_sim.bounds.asymptotic import Alternative as Alternative
 from rai_sim.bounds.asymptotic import Family as Family
@@ -13,3 +21,19 @@ from rai_sim.bounds.paper import butterscotch as butterscotch
 from rai_sim.bounds.paper import lower as lower
 from rai_sim.bounds.paper import vanilla as vanilla
 from rai_sim.bounds.shown import shown as shown
+
+__all__ = [
+    "Alternative",
+    "Family",
+    "FiniteBound",
+    "Threshold",
+    "TightBound",
+    "at_delta",
+    "butterscotch",
+    "degenne_koolen",
+    "laws_of",
+    "lower",
+    "practical",
+    "shown",
+    "vanilla",
+]

@@ -62,6 +62,13 @@ class Alternative:
         The mean of all of these arms there, in units of reward.
     share : float
         How often the opponent plays this alternative, in (0, 1].
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> other = rai.bounds.degenne_koolen(rai.table_problem(task=2)).binding
+    >>> other.arm, other.direction, other.moved, round(other.theta, 3)  # it falls in with arm 3
+    (2, 'down', (3,), 0.625)
     """
 
     arm: int
@@ -92,6 +99,13 @@ class TightBound:
         most often. None where there is one cluster only.
     family : {"gaussian", "bernoulli"}
         The laws that the arms are among.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> bound = rai.bounds.degenne_koolen(rai.table_problem(task=2))
+    >>> round(bound.value), bound.complete, bound.answer
+    (849, True, ((0, 1, 2), (), ()))
     """
 
     value: float

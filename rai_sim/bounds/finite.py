@@ -48,6 +48,13 @@ class FiniteBound:
         arms of the family with these means take; those of less variance may take less.
     sd : float
         Standard deviation of the Gaussian arms that the bound is about: 1/2, or the arms' sigma.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> bound = rai.bounds.at_delta(rai.table_problem(task=2), 0.01)
+    >>> bound.reason, bound.answers, bound.pulls == bound.nats * bound.tight.value
+    ('one answer', 1.0, True)
     """
 
     pulls: float

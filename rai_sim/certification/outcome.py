@@ -203,6 +203,15 @@ class Certification:
         One an instance, in the order in which they were run.
     interrupted : bool
         Whether it was ended by Ctrl-C.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> found = rai.certify(rai.Vanilla(), 0.1, problems={"table": rai.table_problem()}, seed=0)
+    >>> found.passed, found.headline
+    (True, 'Vanilla(merging=True), delta 0.1, seed 0: no violation above delta found')
+    >>> [(row.instance, row.errors, row.replications) for row in found.tried]
+    [('table', 0, 63)]
     """
 
     algorithm: Algorithm

@@ -36,6 +36,16 @@ class CertificationInterrupted(KeyboardInterrupt):
 
     It is a `Certification` whose statements hold as they stand: the test may be stopped at any
     time.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> found = rai.certify(rai.Vanilla(), 0.1, problems={"table": rai.table_problem()}, seed=0)
+    >>> try:
+    ...     raise rai.CertificationInterrupted(found)  # as Ctrl-C does
+    ... except rai.CertificationInterrupted as stopped:
+    ...     stopped.result.verdict
+    'no violation above delta found'
     """
 
     def __init__(self, result: Certification) -> None:

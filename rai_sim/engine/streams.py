@@ -113,7 +113,25 @@ def next_word(state: State) -> tuple[np.uint64, State]:
 
 @inlined
 def uniform(state: State) -> tuple[float, State]:
-    """Return a uniform double on [0, 1), a multiple of 2^-53."""
+    """Return a uniform double on [0, 1), a multiple of 2^-53.
+
+    Parameters
+    ----------
+    state : State
+        State of the replication's stream.
+
+    Returns
+    -------
+    (float, State)
+        The variate, and the state after it.
+
+    Examples
+    --------
+    >>> from rai_sim.samplers import uniform
+    >>> def pull(law, arm, random):  # of a `rai_sim.OwnArms`
+    ...     u, random = uniform(random)
+    ...     return 1.0 if u < law.means[arm] else 0.0, random
+    """
     word, state = next_word(state)
     return (word >> _11) * GRAIN, state
 

@@ -2,6 +2,14 @@
 
 Every function takes `ax`, the axes to draw into, makes new ones in a pyplot figure if it is None,
 and returns them. Nothing needs a screen.
+
+Examples
+--------
+>>> import rai_sim as rai
+>>> from matplotlib.figure import Figure
+>>> runs = [rai.simulate(rai.table_problem(), rai.Butterscotch(), delta=d, replications=40) for d in (0.1, 0.01)]
+>>> rai.plotting.mean_pulls(runs, ax=Figure().subplots()).get_ylabel()
+''
 """
 
 try:
@@ -32,3 +40,23 @@ from rai_sim.plotting.paper import paper as paper
 from rai_sim.plotting.prices import price_map as price_map
 from rai_sim.plotting.ratios import ratios as ratios
 from rai_sim.plotting.traces import trace as trace
+
+__all__ = [
+    "allocation",
+    "arm_map",
+    "calibration",
+    "distribution",
+    "efficiency",
+    "error_rates",
+    "exponents",
+    "law",
+    "mean_pulls",
+    "moderate_confidence",
+    "normalised_pulls",
+    "panels",
+    "paper",
+    "price_map",
+    "pulls_by_gap",
+    "ratios",
+    "trace",
+]

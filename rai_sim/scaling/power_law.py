@@ -68,6 +68,13 @@ class PowerLaw:
         for two points, which tell nothing of it.
     points : int
         How many.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> law = rai.scaling.power_law([1.0, 10.0, 100.0], [50.0, 5050.0, 499_000.0], [1.0, 50.0, 5000.0])
+    >>> law.points, law.low < 2.0 < law.high
+    (3, True)
     """
 
     exponent: float

@@ -42,7 +42,14 @@ _LOOK_SECONDS = 5.0
 
 class WorkersLost(ConnectionError):
     """Workers, or the scheduler that they belong to, are gone, and jobs cannot be run elsewhere;
-    the message names them and the remedy."""
+    the message names them and the remedy.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> issubclass(rai.WorkersLost, ConnectionError)  # one that a program may have caught already
+    True
+    """
 
 
 class Pool(ABC):

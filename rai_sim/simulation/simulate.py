@@ -44,7 +44,18 @@ _MOST_SKIP_ERROR = 1e-3
 
 class SimulationInterrupted(KeyboardInterrupt):
     """Ctrl-C during `simulate`; `.result` holds the finished replications as a Result, or None if
-    there is none."""
+    there is none.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> result = rai.simulate(rai.table_problem(), rai.Butterscotch(), replications=3, seed=0)
+    >>> try:
+    ...     raise rai.SimulationInterrupted(result)  # as Ctrl-C does
+    ... except rai.SimulationInterrupted as stopped:
+    ...     print(stopped)
+    interrupted; the 3 finished replications are in this exception's .result
+    """
 
     def __init__(self, result: Result | None) -> None:
         """Keep what was finished."""

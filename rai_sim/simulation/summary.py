@@ -72,6 +72,14 @@ class Summary:
         Why neither guarantees nor bounds hold for these arms; None if they do.
     seconds, compile_seconds : float
         Wall time spent on replications, and before them on compiling kernels that were not on disk.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> problem = rai.table_problem(task=1)
+    >>> found = rai.simulate(problem, rai.Butterscotch(), replications=100, seed=0).summary()
+    >>> found.mean, found.errors, found.upper_bound_theorem
+    (10370.0, 0, 'Theorem 3')
     """
 
     algorithm: str = field(metadata={_KEY: "algorithm"})

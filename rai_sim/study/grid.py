@@ -39,7 +39,23 @@ _LEAST_PRECISION = 1e-6
 
 class StudyFailed(RuntimeError):
     """Some tasks of a study could not be run; `.failures` maps them to errors, `.results` holds all
-    the others."""
+    the others.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import rai_sim as rai
+    >>> problems = {
+    ...     "short": rai.best_arm(rai.Recorded([[1.0], [0.0]])),
+    ...     "coins": rai.best_arm(rai.Bernoulli([0.9, 0.1])),
+    ... }
+    >>> study = rai.Study.grid(problems, [rai.Vanilla()], [0.1], replications=1)
+    >>> try:
+    ...     study.run(tempfile.mkdtemp())
+    ... except rai.StudyFailed as failed:
+    ...     [task.instance for task in failed.failures], failed.results.progress()
+    (['short'], (1, 2))
+    """
 
     def __init__(self, results: StudyResults, failures: Mapping[Task, Exception]) -> None:
         """Keep results and errors."""
@@ -272,7 +288,18 @@ class Study:
         return read_study(path, **changes)
 
     def verdict(self, pieces: Pieces) -> Verdict:
-        """Return where a task stands, given its replications so far."""
+        """Return where a task stands.
+
+        Parameters
+        ----------
+        pieces : Pieces
+            What there is of it in a store (`rai_sim.study.ledger`).
+
+        Returns
+        -------
+        Verdict
+            How many replications are needed, and whether that is final (`rai_sim.study.stopping`).
+        """
         if self.precision is None:
             return Verdict(self._limit, not pieces.gaps(0, self._limit), False)
 
@@ -290,7 +317,16 @@ class Study:
 
     def describe(self) -> dict[str, Any]:
         """Return what is wanted, for the record of a run; the tasks themselves are written into the
-        store."""
+        store.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> study = rai.Study.grid([rai.table_problem()], [rai.Vanilla()], [0.1], replications=50)
+        >>> told = study.describe()
+        >>> told["tasks"], told["replications"], told["algorithms"]
+        (1, 50, ['Vanilla(merging=True)'])
+        """
         return {
             "tasks": len(self.tasks),
             "replications": self.replications,

@@ -49,6 +49,18 @@ class StudyInterrupted(KeyboardInterrupt):
     that was finished.
 
     Ctrl-C while a store is opened is one too, in `Study.results` and `open_study` as well.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import rai_sim as rai
+    >>> study = rai.Study.grid([rai.table_problem()], [rai.Butterscotch()], [0.1], replications=5)
+    >>> results = study.run(tempfile.mkdtemp())
+    >>> try:
+    ...     raise rai.StudyInterrupted(results.folder, results, study)  # as Ctrl-C does
+    ... except rai.StudyInterrupted as stopped:
+    ...     stopped.results.progress()
+    (5, 5)
     """
 
     def __init__(self, folder: Path, results: StudyResults | None, study: Study | None) -> None:
@@ -108,6 +120,15 @@ class StudyResults:
         The store and what it holds.
     study : Study or None
         What was wanted; None for everything that is there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import rai_sim as rai
+    >>> study = rai.Study.grid([rai.table_problem()], [rai.Butterscotch()], [0.1], replications=5)
+    >>> results = study.run(tempfile.mkdtemp())
+    >>> results.progress(), results.keeps_rows, len(results.tasks)
+    ((5, 5), True, 1)
     """
 
     def __init__(self, data: StudyData, study: Study | None) -> None:

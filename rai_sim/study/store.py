@@ -92,11 +92,36 @@ _NEWER = "it was written by a newer version of rai_sim"
 
 
 class StoreError(OSError):
-    """The store cannot be used; the message names the folder, the reason and the remedy."""
+    """The store cannot be used; the message names the folder, the reason and the remedy.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> rai.open_study("no-such-folder")
+    Traceback (most recent call last):
+    ...
+    rai_sim.study.store.StoreError: store no-such-folder is no study's folder: it has no rai-sim-store.json; ...
+    """
 
 
 class StoreWarning(UserWarning):
-    """A file of the store was set aside."""
+    """A file of the store was set aside, or passed over.
+
+    Examples
+    --------
+    >>> import tempfile, warnings
+    >>> import rai_sim as rai
+    >>> study = rai.Study.grid([rai.table_problem()], [rai.Butterscotch()], [0.1], replications=5)
+    >>> folder = study.run(tempfile.mkdtemp()).folder
+    >>> for file in folder.glob("replications-*.parquet"):
+    ...     _ = file.write_bytes(file.read_bytes()[:-9])  # a disk that fails
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always", rai.StoreWarning)
+    ...     rai.open_study(folder).progress()
+    (0, 0)
+    >>> told[0].category is rai.StoreWarning
+    True
+    """
 
 
 class Part(NamedTuple):

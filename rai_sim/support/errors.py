@@ -118,7 +118,18 @@ class WordedError(Exception):
         self.parts = parts
 
     def said(self, speech: Speech) -> str:
-        """Return the message in the words of a front end."""
+        """Return the message in the words of a front end.
+
+        Parameters
+        ----------
+        speech : Speech
+            How a front end calls arguments and values.
+
+        Returns
+        -------
+        str
+            The message; `str` of the error has Python's words.
+        """
         return "".join(part if isinstance(part, str) else part.said(speech) for part in self.parts)
 
     def __reduce__(self) -> tuple[Any, ...]:

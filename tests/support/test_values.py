@@ -42,7 +42,7 @@ Bernoulli, Categorical, Gaussian, Recorded = (
 Problem, Vanilla, task_of = rai.Problem, rai.Vanilla, cast(Any, Task)
 Make = Callable[[], object]
 PAIR = Problem(Bernoulli([0.75, 0.25]), (1, 1), (1, 0))
-SPAN, DAY = np.timedelta64(1), np.datetime64("2020-01-01")
+SPAN, DAY = np.timedelta64(1, "s"), np.datetime64("2020-01-01")
 
 
 class Colour(IntEnum):

@@ -104,13 +104,30 @@ class OwnRule(Coded, known=False):
         object.__setattr__(self, "_code", sources.code_of(*functions, facts=facts))
 
     def scratch_for(self, n_arms: int) -> int:
-        """Return how many numbers of memory the rule has for so many arms: `scratch`."""
+        """Return how many numbers of memory the rule has: `scratch`; override it where that depends on
+        the number of arms.
+
+        Parameters
+        ----------
+        n_arms : int
+            Number of arms N.
+
+        Returns
+        -------
+        int
+            Doubles, all 0.0 when a replication begins.
+        """
         return self.scratch
 
     def in_python(self) -> Self:
         """Return the same algorithm, whose `step` is run by Python: slowly, with the same results.
 
         For print and debuggers, and for a look at what a replication does.
+
+        Returns
+        -------
+        OwnRule
+            A copy, which is the same algorithm to studies.
         """
         copy = type(self)(**self.options_told())
         object.__setattr__(copy, "_in_python", True)

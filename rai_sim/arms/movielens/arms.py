@@ -109,6 +109,12 @@ class Counts:
         How often each movie got each rating.
     extremes : (int, int)
         The worst and the best rating of the whole set, in half stars.
+
+    Examples
+    --------
+    >>> table = Counts((7,), ("Seven",), np.array([4, 10]), np.array([[1, 3]]), (1, 10))
+    >>> float(table.ratings[0] @ table.half_stars) / int(table.ratings.sum()) / 2  # mean stars
+    4.25
     """
 
     ids: tuple[int, ...]

@@ -37,11 +37,34 @@ class MovieLensError(ArgumentValueError):
     """Ratings cannot be used; the message names the file, what is wrong and the remedy.
 
     `argument` is "path", or "top" or "scale" where the ratings are in order but not enough for it.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> rai.movielens.load("no-such-folder")
+    Traceback (most recent call last):
+    ...
+    rai_sim.arms.movielens.files.MovieLensError: no-such-folder cannot be read: ...
     """
 
 
 class MovieLensWarning(UserWarning):
-    """Some ratings, or a file of titles, were left out."""
+    """Some ratings, or a file of titles, were left out.
+
+    Examples
+    --------
+    >>> import tempfile, warnings
+    >>> import rai_sim as rai
+    >>> file = Path(tempfile.mkdtemp()) / "ratings.csv"
+    >>> _ = file.write_text("userId,movieId,rating,timestamp\\n1,7,4.5,0\\n1,9,2.0,0\\n")
+    >>> _ = file.with_name("movies.csv").write_text("movieId,title,genres\\n7,Seven,\\n")
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always", rai.movielens.MovieLensWarning)
+    ...     rai.movielens.load(file, top=1).names
+    ('Seven',)
+    >>> told[0].category is rai.movielens.MovieLensWarning
+    True
+    """
 
 
 @dataclass(frozen=True)

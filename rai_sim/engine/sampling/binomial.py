@@ -18,7 +18,29 @@ _NEARLY_NORMAL = 72.0
 
 @inlined
 def binomial(k: int, p: float, state: State) -> tuple[int, State]:
-    """Return the number of successes in k trials of probability p."""
+    """Return the number of successes in k trials of probability p.
+
+    Parameters
+    ----------
+    k : int
+        Trials, 0 or more.
+    p : float
+        Probability, in [0, 1].
+    state : State
+        State of the replication's stream.
+
+    Returns
+    -------
+    (int, State)
+        The successes, and the state after it.
+
+    Examples
+    --------
+    >>> from rai_sim.samplers import binomial
+    >>> def pull(law, arm, random):  # of a `rai_sim.OwnArms`
+    ...     count, random = binomial(10, law.means[arm], random)
+    ...     return count / 10, random
+    """
     rarer = min(p, 1.0 - p)
     if k * rarer * (1.0 - rarer) >= _NEARLY_NORMAL:
         x, state = binomial_normal(k, rarer, state)

@@ -17,7 +17,27 @@ from rai_sim.engine.streams import State, uniform
 
 @kernel
 def gamma(shape: float, state: State) -> tuple[float, State]:
-    """Return a gamma variate of a positive shape and scale 1."""
+    """Return a gamma variate of a positive shape and scale 1.
+
+    Parameters
+    ----------
+    shape : float
+        Positive.
+    state : State
+        State of the replication's stream.
+
+    Returns
+    -------
+    (float, State)
+        The variate, and the state after it.
+
+    Examples
+    --------
+    >>> from rai_sim.samplers import gamma
+    >>> def pull(law, arm, random):  # of a `rai_sim.OwnArms`
+    ...     waiting, random = gamma(3.0, random)
+    ...     return law.means[arm] * waiting / 3.0, random
+    """
     if shape >= 1.0:
         return _gamma_of_one_or_more(shape, state)
     log, state = _log_gamma(shape, state)
@@ -26,7 +46,26 @@ def gamma(shape: float, state: State) -> tuple[float, State]:
 
 @kernel
 def beta(alpha: float, beta: float, state: State) -> tuple[float, State]:
-    """Return a beta variate of positive shapes: X / (X + Y), X and Y gamma variates of these."""
+    """Return a beta variate of positive shapes: X / (X + Y), X and Y gamma variates of these.
+
+    Parameters
+    ----------
+    alpha, beta : float
+        Positive.
+    state : State
+        State of the replication's stream.
+
+    Returns
+    -------
+    (float, State)
+        The variate, in [0, 1], and the state after it.
+
+    Examples
+    --------
+    >>> from rai_sim.samplers import beta
+    >>> def pull(law, arm, random):  # of a `rai_sim.OwnArms`
+    ...     return beta(4.0 * law.means[arm], 4.0 - 4.0 * law.means[arm], random)
+    """
     if alpha >= 1.0 and beta >= 1.0:
         x, state = _gamma_of_one_or_more(alpha, state)
         y, state = _gamma_of_one_or_more(beta, state)

@@ -33,7 +33,25 @@ _HEIGHTS = np.exp(-0.5 * _EDGES**2)
 
 @inlined
 def normal(state: State) -> tuple[float, State]:
-    """Return a standard normal."""
+    """Return a standard normal.
+
+    Parameters
+    ----------
+    state : State
+        State of the replication's stream.
+
+    Returns
+    -------
+    (float, State)
+        The variate, and the state after it.
+
+    Examples
+    --------
+    >>> from rai_sim.samplers import normal
+    >>> def pull(law, arm, random):  # of a `rai_sim.OwnArms`
+    ...     z, random = normal(random)
+    ...     return law.means[arm] + 0.5 * z, random
+    """
     word, state = next_word(state)
     layer = word & _LAYER
     x = ((word >> _11) * GRAIN) * _EDGES[layer]

@@ -18,7 +18,26 @@ from rai_sim.engine.streams import State, uniform
 
 @kernel
 def poisson(mean: float, state: State) -> tuple[float, State]:
-    """Return a Poisson count of a mean of 0 or more, as a double."""
+    """Return a Poisson count of a mean of 0 or more, as a double.
+
+    Parameters
+    ----------
+    mean : float
+        0 or more.
+    state : State
+        State of the replication's stream.
+
+    Returns
+    -------
+    (float, State)
+        The count, and the state after it.
+
+    Examples
+    --------
+    >>> from rai_sim.samplers import poisson
+    >>> def pull(law, arm, random):  # of a `rai_sim.OwnArms`
+    ...     return poisson(law.means[arm], random)
+    """
     if mean < 10.0:
         return _poisson_inversion(mean, state)
     return _poisson_rejection(mean, state)
