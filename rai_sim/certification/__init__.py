@@ -1,8 +1,8 @@
 """Certification: is what is claimed of an algorithm true on instances made to break it?
 
 `family` has the instances, `claims` what may be claimed and what counts against it, `evidence` what
-a number of errors says of their probability, `sequential` the test, `outcome` what came
-of it.
+a number of errors says of their probability, `verdicts` what may be said of many such numbers
+together, `sequential` the test, `outcome` what came of it.
 """
 
 from rai_sim.certification.family import hard_problems as hard_problems

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.certification.claims import Claim
-from rai_sim.certification.evidence import Evidence
+from rai_sim.certification.verdicts import Seen as Seen
+from rai_sim.certification.verdicts import level_of_each
 from rai_sim.problem import Problem
+from rai_sim.simulation.statistics import ABOVE as ABOVE
+from rai_sim.simulation.statistics import BELOW as BELOW
+from rai_sim.simulation.statistics import OPEN as OPEN
 from rai_sim.support.columns import Catalogue, Column, cells, first_key, titles
 from rai_sim.support.text_tables import text_table
 from rai_sim.support.wording import count, json_safe, percent
@@ -20,29 +24,6 @@ if TYPE_CHECKING:
 
 #: The verdict where nothing was found against a claim.
 NO_VIOLATION = "no violation above delta found"
-#: What is known of an instance: that its rate is above delta, or at most delta, or neither.
-ABOVE, BELOW, OPEN = "above delta", "below delta", "open"
-
-
-class Seen(NamedTuple):
-    """Replications, how many of them count against the claim, and how many more might."""
-
-    replications: int = 0
-    errors: int = 0
-    capped: int = 0
-
-    def readings(self, delta: float) -> tuple[Evidence, Evidence]:
-        """Return what is known of the rate, those that might be errors taken for none, and for
-        errors."""
-        return (
-            Evidence(self.errors, self.replications, delta),
-            Evidence(self.errors + self.capped, self.replications, delta),
-        )
-
-    def finding(self, delta: float, level: float) -> str:
-        """Return on which side of delta the rate lies."""
-        least, most = self.readings(delta)
-        return ABOVE if least.is_above(level) else BELOW if most.is_below(level) else OPEN
 
 
 @dataclass(frozen=True)
@@ -248,7 +229,7 @@ class Certification:
     @property
     def level(self) -> float:
         """What each end of each interval may miss: alpha over the number of instances."""
-        return self.alpha / len(self.rows)
+        return level_of_each(self.alpha, len(self.rows))
 
     @property
     def limit(self) -> float:

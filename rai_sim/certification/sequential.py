@@ -13,20 +13,17 @@ from rai_sim.arms.recorded import Recorded
 from rai_sim.certification.claims import Claim, claim_called
 from rai_sim.certification.family import hard_problems
 from rai_sim.certification.outcome import ABOVE, OPEN, Certification, Seen, Tried
+from rai_sim.certification.verdicts import check_alpha, level_of_each, most_over
 from rai_sim.problem import Problem
 from rai_sim.simulation.progress import Bar
 from rai_sim.simulation.result import Experiment
 from rai_sim.simulation.simulate import checked_experiment, simulate
 from rai_sim.support.checks import check_count, check_progress, check_workers
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError, OrNone
-from rai_sim.support.values import real
 from rai_sim.support.wording import short
 
 #: Replications after which an instance is looked at first, and how much later it is each time.
 _FIRST_LOOK, _GROWTH = 32, 1.25
-#: An instance may have so many replications over delta: one of 27 whose rate is 3/2 delta shows it
-#: with probability 0.96 and more.
-_MOST_OVER_DELTA = 200.0
 #: Seen of an instance that was not run yet.
 _NOTHING = Seen()
 
@@ -146,7 +143,7 @@ def certify(
     test = _Test(
         experiment=one,
         claim=held,
-        alpha=_check_alpha(alpha),
+        alpha=check_alpha(alpha),
         most=_check_most(replications, one.delta),
         instances=instances,
         keep_going=keep_going,
@@ -188,7 +185,7 @@ class _Test:
     @property
     def _level(self) -> float:
         """What is said of one instance may be wrong with this probability."""
-        return self.alpha / len(self.instances)
+        return level_of_each(self.alpha, len(self.instances))
 
     def run(self, bar: Bar) -> None:
         """Run every instance until it is clear or a violation ends the test, and tell how far it
@@ -306,18 +303,7 @@ def _check_problem(name: Any, problem: Any) -> None:
         )
 
 
-def _check_alpha(alpha: float) -> float:
-    level = real("alpha", alpha)
-    if not 0.0 < level < 1.0:
-        raise ArgumentValueError(
-            "alpha",
-            f"alpha is {short.repr(alpha)}; it must be a probability strictly between 0 and 1, "
-            "such as 0.01",
-        )
-    return level
-
-
 def _check_most(replications: int | None, delta: float) -> int:
     if replications is None:
-        return math.ceil(_MOST_OVER_DELTA / delta)
+        return most_over(delta)
     return check_count("replications", replications, 1)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 #: Columns of a study's summary that other results have not.
-_OF_A_STUDY = ("instance", "parameters", "complete", "precision_reached")
+_OF_A_STUDY = ("instance", "parameters", "complete", "precision_reached", "error_verdict")
 #: Tables, which other programs read.
 TABLES = (".csv", ".parquet")
 #: Ends of names that `--output` takes where it writes what `--json` prints, too.

@@ -25,7 +25,7 @@ from rai_sim.cli.outputs import check_beside, check_output, write_output
 from rai_sim.cli.tables import fitted_table, json_text
 from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.support.errors import BadInput
-from rai_sim.support.wording import json_safe, percent
+from rai_sim.support.wording import json_safe
 
 if TYPE_CHECKING:
     from rai_sim.study import Study, StudyResults
@@ -57,6 +57,20 @@ def study(
     precision: Annotated[
         float | None,
         options.real("relative half-width of the mean's 95 % interval, in place of the file's"),
+    ] = None,
+    until: Annotated[
+        str | None,
+        options.names(
+            "error-rate: run each task until its error rate is known to lie above or below delta; "
+            "alone, or with --precision",
+            ("error-rate",),
+            "WHAT",
+            show_default=False,
+        ),
+    ] = None,
+    alpha: Annotated[
+        float | None,
+        options.real("probability of any wrong verdict on an error rate, at most; default 0.05"),
     ] = None,
     jobs: Workers = None,
     backend: Backend = "threads",
@@ -96,15 +110,20 @@ def study(
             raise BadInput(
                 f"--{name} has no meaning with --part {part}; leave --part out, or --{name}"
             )
-    wanted = Study.from_toml(file, replications=replications, precision=precision)
+    numbers: dict[str, Any] = {
+        "replications": replications,
+        "precision": precision,
+        "until": until,
+        "alpha": alpha,
+    }
+    wanted = Study.from_toml(file, **numbers)
     folder = store_of(file) if store is None else store
     check_output(output)
     check_beside(output, folder, file)
     rerun = again(
         "study",
         store=store,
-        replications=replications,
-        precision=precision,
+        **numbers,
         jobs=None if jobs == 1 else jobs,
         part=share,
         backend=None if backend == "threads" else backend,
@@ -212,14 +231,18 @@ def summary_text(results: StudyResults) -> str:
     frame = tables.distinct(results.summary())
     rows = frame.head(_MOST_ROWS).iter_rows(named=True)
     lines = fitted_table(
-        tables.SHOWN, rows, tables.NAMES, tables.LEAST, "a pipe, --output or --json has all"
+        tables.shown_of(results),
+        rows,
+        tables.NAMES,
+        tables.LEAST,
+        "a pipe, --output or --json has all",
     )
     if len(frame) > _MOST_ROWS:
         lines.append(
             f"... and {len(frame) - _MOST_ROWS:,} more tasks; --output FILE.csv or --json has all"
         )
     said = [f"WARNING: {sentence}" for sentence in tables.warnings_of(results, frame)]
-    return "\n".join([*lines, "", tables.LEGEND, *said, tables.how_far(results)])
+    return "\n".join([*lines, "", tables.legend_of(results), *said, tables.how_far(results)])
 
 
 def part_text(results: StudyResults, part: Part) -> str:
@@ -241,13 +264,10 @@ def summary_document(results: StudyResults, **more: Any) -> dict[str, Any]:
 
 def plan_text(study: Study, results: StudyResults | None, folder: Path) -> str:
     """Return what running the study would do."""
-    wanted = (
-        f"to a precision of {percent(study.precision)}"
-        if study.precision is not None
-        else f"{study.replications:,} replications each"
-    )
+    from rai_sim.study import tables
+
     lines = [
-        f"{len(study.tasks)} tasks, {wanted}, into {folder}",
+        f"{len(study.tasks)} tasks, {tables.wanted_words(study)}, into {folder}",
         *(f"  {task.label}" for task in study.tasks[:_MOST_ROWS]),
     ]
     if len(study.tasks) > _MOST_ROWS:

@@ -8,14 +8,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.transforms import ScaledTranslation
+from matplotlib.transforms import ScaledTranslation, Transform
 
+from rai_sim.certification.verdicts import ALPHA, Seen, level_of_each
 from rai_sim.plotting.efficiency import one_family
 from rai_sim.plotting.inputs import Case, Results, cases_of
 from rai_sim.plotting.lines import lines_of
 from rai_sim.plotting.style import Look, axes_or_new, finish, looks_of_lines, plain
 from rai_sim.plotting.ticks import set_ticks
-from rai_sim.simulation.statistics import clopper_pearson
+from rai_sim.simulation.statistics import ABOVE, clopper_pearson
+from rai_sim.support.wording import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,9 +31,11 @@ def calibration(results: Results, ax: Axes | None = None) -> Axes:
 
     An algorithm keeps its promise where the rate is below the line. Intervals are Clopper and
     Pearson's, exact for any number of replications, of one point each: of many, one in forty lies
-    above the line by chance where the error probability is delta itself (`rai_sim.certify` tests
-    many at once). Rings mark points whose whole interval does. Where no replication erred an open
-    mark shows the interval's upper end. Rates are of replications that finished.
+    above the line by chance where the error probability is delta itself. Rings mark points of which
+    it is known all the same, corrected for the number of a study's tasks, or of the results that
+    are drawn (`rai_sim.certification.verdicts`): with probability 0.95, a study's 1 - alpha, not
+    one of them is wrong. Where no replication erred an open mark shows the interval's upper end.
+    Rates are of replications that finished.
 
     Parameters
     ----------
@@ -64,6 +68,7 @@ def calibration(results: Results, ax: Axes | None = None) -> Axes:
     cases = cases_of(results)
     lines = lines_of(cases, "delta")
     ends = {id(case): clopper_pearson(case.errors, case.finished) for case in cases}
+    above = {id(case) for case in cases if _verdict(case, len(cases)) == ABOVE}
     deltas = [case.experiment.delta for case in cases]
     # Of rates that are shown: an interval's lower end may be as good as 0.
     seen = [_rate(case) for case in cases if case.errors] + [ends[id(case)][1] for case in cases]
@@ -76,17 +81,20 @@ def calibration(results: Results, ax: Axes | None = None) -> Axes:
         chosen = looks_of_lines({label: points[0].label for label, points in lines.items()})
         for place, (label, points) in enumerate(lines.items()):
             aside = _APART * (place - (len(lines) - 1) / 2.0)
-            _draw_line(
+            moved = _draw_line(
                 axes, label, points, [ends[id(case)] for case in points], chosen[label], aside
             )
+            ringed = [(c.experiment.delta, _rate(c)) for c in points if id(c) in above]
+            if ringed:
+                axes.plot(*zip(*ringed, strict=True), transform=moved, **_RING)
         axes.plot(x, x, color="0.25", linewidth=1.2, zorder=1.5, label="error rate = δ")
         said = "bar: 95 % interval (Clopper-Pearson)"
         axes.plot([], [], color="0.5", marker="|", markersize=9, linestyle="none", label=said)
         if not all(case.errors for case in cases):
             words = "open: no error, upper end"
             axes.plot([], [], color="0.5", marker="o", mfc="none", ls="none", label=words)
-        if any(ends[id(case)][0] > case.experiment.delta for case in cases):
-            axes.plot([], [], **_RING, label="interval above δ")
+        if above:
+            axes.plot([], [], **_RING, label=f"above δ ({_sure(cases)})")
         set_ticks(axes, "x", deltas)
         set_ticks(axes, "y")
         axes.set(xlabel="error probability δ", ylabel="error rate")
@@ -109,6 +117,21 @@ def _rate(case: Case) -> float:
     return case.errors / case.finished
 
 
+def _verdict(case: Case, drawn: int) -> str:
+    """Return on which side of delta a rate lies, as far as is known of all at once: of its study's
+    tasks, or of what is drawn."""
+    if case.verdict is not None:
+        return case.verdict
+    counts = Seen(case.replications, case.errors, case.replications - case.finished)
+    return counts.finding(case.experiment.delta, level_of_each(ALPHA, drawn))
+
+
+def _sure(cases: Sequence[Case]) -> str:
+    """Return how sure the rings are, all at once."""
+    alphas = {ALPHA if case.study is None else case.study[0].alpha for case in cases}
+    return f"all at once: {percent(1.0 - max(alphas))}"
+
+
 def _draw_line(
     ax: Axes,
     label: str,
@@ -116,8 +139,9 @@ def _draw_line(
     ends: Sequence[tuple[float, float]],
     look: Look,
     aside: float,
-) -> None:
-    """Draw an algorithm's rates, moved aside so that none hides another."""
+) -> Transform:
+    """Draw an algorithm's rates, moved aside so that none hides another; return how they are
+    moved."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     moved = ax.transData + ScaledTranslation(aside / 72.0, 0.0, figure.dpi_scale_trans)
@@ -150,10 +174,4 @@ def _draw_line(
         mark: dict[str, Any] = {"markersize": 5.5, "linestyle": "none", "zorder": 2.5}
         ax.plot(*zip(*none, strict=True), marker=look.marker, mfc="white", **mark, **how)
         ax.plot([at for at, _ in none], [bottom] * len(none), marker=7, **mark, **how)
-    above = [
-        (case.experiment.delta, _rate(case))
-        for case, low, _ in ordered
-        if low > case.experiment.delta
-    ]
-    if above:
-        ax.plot(*zip(*above, strict=True), transform=moved, **_RING)
+    return moved

@@ -63,6 +63,9 @@ class Case:
         few.
     errors : int
         Finished replications with a wrong output.
+    verdict : str or None
+        Of a study's task: on which side of delta its error rate lies, as far as is known of all its
+        tasks together (`rai_sim.certification.verdicts`).
     """
 
     experiment: Experiment
@@ -78,6 +81,7 @@ class Case:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     result: Result | None = None
     study: tuple[StudyResults, Task] | None = None
+    verdict: str | None = None
 
     @property
     def algorithm(self) -> str:
@@ -293,6 +297,7 @@ def _case(
         some("pulls_mean_low_95"),
         some("pulls_mean_high_95"),
         row["errors"],
+        verdict=row["error_verdict"],
         **more,
     )
 

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rai_sim.certification.verdicts import how_sure
 from rai_sim.report.look import SCRIPT, STYLE
 from rai_sim.simulation.columns import COLUMNS
 from rai_sim.simulation.provenance import environment, now
+from rai_sim.simulation.statistics import ABOVE, OPEN
 from rai_sim.study import tables
 from rai_sim.support import html_tables
 from rai_sim.support.columns import Column, cells, titles
@@ -90,7 +92,11 @@ def report(
         html_tables.warnings(tables.warnings_of(results, frame)),
         _contents(listed, [drawing for drawing, _ in drawings]),
         _section("Pulls", _pulls_table(listed) + _left_out(frame, listed)),
-        _section("Errors", _errors_table(listed) + _left_out(frame, listed)),
+        _section(
+            "Errors",
+            _errors_table(listed, how_sure(results.alpha, results.judged))
+            + _left_out(frame, listed),
+        ),
         _section("Figures", _figures(drawings)),
         _section("What was run", _what(results, definition)),
         _section("Provenance", _provenance(results)),
@@ -189,9 +195,7 @@ def _wanted(results: StudyResults) -> str:
     study = results.study
     if study is None:
         return "all that the folder holds"
-    if study.precision is None:
-        return f"{study.replications:,}"
-    return f"until the 95 % interval of the mean is within {percent(study.precision)} of it, at most {study.most_replications:,}"
+    return tables.wanted_words(study).removesuffix(" each")
 
 
 def _listed(frame: pl.DataFrame) -> pl.DataFrame:
@@ -201,7 +205,7 @@ def _listed(frame: pl.DataFrame) -> pl.DataFrame:
 
     if len(frame) <= _TASKS:
         return frame
-    return frame.filter(pl.col("error_exceeds_delta") | (pl.int_range(pl.len()) < _TASKS))
+    return frame.filter((pl.col("error_verdict") == ABOVE) | (pl.int_range(pl.len()) < _TASKS))
 
 
 def _left_out(frame: pl.DataFrame, listed: pl.DataFrame) -> str:
@@ -218,16 +222,13 @@ def _left_out(frame: pl.DataFrame, listed: pl.DataFrame) -> str:
 
 
 def _verdict(row: Mapping[str, Any]) -> str:
-    """Return what the interval of an error rate says of delta."""
+    """Return on which side of delta an error rate lies, as far as is known of all tasks
+    together."""
     if not row["finished"]:
         return "none finished"
-    if row["error_exceeds_delta"]:
-        return "lies above delta"
-    return (
-        "below delta"
-        if row["error_rate_high_95"] <= row["delta"]
-        else f"up to {percent(row['error_rate_high_95'])} possible"
-    )
+    if row["error_verdict"] == OPEN:
+        return f"open: up to {percent(row['error_rate_high_95'])} possible"
+    return f"lies {row['error_verdict']}"
 
 
 _PULLS = COLUMNS.pick(
@@ -257,11 +258,13 @@ def _pulls_table(frame: pl.DataFrame) -> str:
     )
 
 
-def _errors_table(frame: pl.DataFrame) -> str:
+def _errors_table(frame: pl.DataFrame, sure: str) -> str:
     table = _sorted_table(_ERRORS, frame.iter_rows(named=True), tables.NAMES)
     return (
-        table + "<p>Intervals are Clopper and Pearson's, of single tasks: of many, one in forty "
-        "lies above delta by chance where the error probability is delta itself.</p>"
+        f"{table}<p>Intervals are Clopper and Pearson's, of single tasks: of many, one in forty "
+        "lies above delta by chance where the error probability is delta itself. "
+        f"{html.escape(sure[0].upper() + sure[1:])}: replications that the cap ended count as right "
+        "for above, as wrong for below.</p>"
     )
 
 

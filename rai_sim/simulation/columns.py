@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from rai_sim import bounds
 from rai_sim.simulation.statistics import (
+    ABOVE,
     QUANTILES,
     Sums,
     clopper_pearson,
@@ -176,7 +176,12 @@ def _quantile(share: float) -> Statistic:
     return _statistic(quantile_key(share), float, lambda found: found.quantiles[share], "pulls")
 
 
-_exceeds = itemgetter("error_exceeds_delta")
+def _exceeds(row: Any) -> bool:
+    """Return whether an error rate is known to lie above delta: of a study's task by the verdict,
+    which is corrected for the number of tasks, of a single result by its own interval."""
+    verdict = row["error_verdict"]
+    return bool(row["error_exceeds_delta"] if verdict is None else verdict == ABOVE)
+
 
 #: Every statistic that is shown anywhere, by key. Those of some `kind` are the columns of
 #: `StudyResults.summary`, in its order: first what one looks for, last the hash. A new one needs an
@@ -204,6 +209,13 @@ COLUMNS: Catalogue[Column] = Catalogue(
             "error_exceeds_delta",
             bool,
             lambda found: found.error_interval[0] > found.experiment.delta,
+        ),
+        _statistic(
+            "error_verdict",
+            str,
+            lambda found: found.facts.get("error_verdict"),
+            title="verdict",
+            warns=_exceeds,
         ),
         _statistic("replications", int, lambda found: found.sums.replications, "replications"),
         _statistic("finished", int, lambda found: found.sums.finished, "replications"),

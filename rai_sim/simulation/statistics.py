@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 #: Shares of finished replications whose pulls are named; 1 is the largest number of pulls seen.
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 _CONFIDENCE = 0.95
+#: What is known of an error rate: that it is above delta, or at most delta, or neither.
+ABOVE, BELOW, OPEN = "above delta", "below delta", "open"
 
 
 # Sums --------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """A study as a TOML file.
 
 Keys at the top: `algorithms` (texts as on the command line, such as "vanilla" or
-"vanilla:merging=false"), `delta` (a number or a list), `replications` or `precision` (with
-`most_replications`), `seed`, `skip_error`, `max_pulls`, `keep` ("replications" or "aggregates"),
+"vanilla:merging=false"), `delta` (a number or a list), `replications`, or `precision` and `until` =
+"error rate" (one or both, with `most_replications`), `alpha`, `seed`, `skip_error`, `max_pulls`, `keep` ("replications" or "aggregates"),
 `store` (the folder of the results, relative to the file; the file's name with .study for .toml if
 it is missing), and `[[instances]]` tables.
 
@@ -57,7 +57,9 @@ from rai_sim.support.wording import quoted as _short
 _FAMILIES = ("evenly_spaced", "linear_gaps", "geometric_gaps", "one_apart", "random_means")
 #: Keys at the top whose values `Study` checks, those that decide a task's numbers, with defaults,
 #: and all.
-_STUDY = ("replications", "precision", "most_replications", "keep")
+_STUDY = ("replications", "precision", "most_replications", "keep", "until", "alpha")
+#: Those that say how many replications there are to be: one that is changed puts the others out.
+_HOW_MANY = {"replications", "precision", "until"}
 _NUMBERS = {"seed": 0, "skip_error": 1e-12, "max_pulls": None}
 _TOP = ("algorithms", "delta", *_STUDY, *_NUMBERS, "store", "instances")
 #: Keys of an instance that may hold a list to sweep over.
@@ -180,8 +182,8 @@ def _study(document: dict[str, Any], folder: Path, changes: Mapping[str, Any]) -
 
 
 def _replaced(document: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the document with changes; a number of replications takes the place of a precision and
-    the other way round."""
+    """Return the document with changes; what says how many replications there are to be takes the
+    place of all that said so."""
     for key in changes:
         if key not in _STUDY:
             known = ", ".join(_STUDY)
@@ -189,9 +191,7 @@ def _replaced(document: dict[str, Any], changes: Mapping[str, Any]) -> dict[str,
                 key, f"{key} is no change that a study's file takes; choose among {known}"
             )
     given = {key: value for key, value in changes.items() if value is not None}
-    without = (
-        {"replications", "precision"} if given.keys() & {"replications", "precision"} else set()
-    )
+    without = _HOW_MANY if given.keys() & _HOW_MANY else set()
     return {key: value for key, value in document.items() if key not in without} | given
 
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from rai_sim.algorithms.base import Algorithm
+from rai_sim.certification.verdicts import ALPHA, check_alpha, level_of_each
 from rai_sim.problem import Problem
 from rai_sim.simulation.simulate import checked_experiment
 from rai_sim.simulation.statistics import Sums
 from rai_sim.study import tables
 from rai_sim.study.data import StudyData
 from rai_sim.study.division import Part, read_part
+from rai_sim.study.error_rate import ERROR_RATE, follow_errors, later, most_of
 from rai_sim.study.interrupts import Interrupts
 from rai_sim.study.ledger import Pieces
 from rai_sim.study.results import StudyInterrupted, StudyResults, open_results
@@ -70,7 +73,8 @@ class StudyFailed(RuntimeError):
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Tasks, and how many replications of each: a number, or as many as a precision needs.
+    """Tasks, and how many replications of each: a number, as many as a precision needs, or as many
+    as tell on which side of delta the error rate lies.
 
     `grid` makes one from instances, algorithms and error probabilities, `from_toml` from a file.
 
@@ -79,13 +83,22 @@ class Study:
     tasks : sequence of Task
         At least one, no two of which have the same `id`.
     replications : int, optional
-        Replications 0..replications-1 of every task; 1000 if neither this nor a precision is given.
+        Replications 0..replications-1 of every task; 1000 if neither this nor `precision` nor
+        `until` is given.
     precision : float, optional
         Run each task until the 95 % interval of its mean number of pulls has at most this
         half-width, as a share of the mean: 0.01 for 1 %. How many replications that takes follows
         from the replications alone, see `rai_sim.study.stopping`.
-    most_replications : int, default 10^8
-        Where a task stops that has not reached the precision.
+    until : {"error rate"}, optional
+        Run each task until its error rate is known to lie above delta, or to be at most delta; with
+        a precision until that is reached, too. The evidence is anytime valid, as in `certify`, and
+        corrected for the number of tasks, see `rai_sim.certification.verdicts`.
+    alpha : float, default 0.05
+        The probability that any verdict on the error rate of any task is wrong, at most: those that
+        `until` waits for, and those in summaries, tables and figures of any study.
+    most_replications : int, optional
+        Where a task stops that has come to neither; 10^8 for a precision, the look at some
+        200 / delta for an error rate if None: one that is delta itself is never told from it.
     keep : {"replications", "aggregates"}
         Keep a row for each replication, or exact sums and a histogram of pulls alone, in bounded
         memory.
@@ -113,8 +126,10 @@ class Study:
     tasks: Sequence[Task]
     replications: int | None = None
     precision: float | None = None
-    most_replications: int = _MOST_REPLICATIONS
+    most_replications: int | None = None
     keep: str = "replications"
+    until: str | None = None
+    alpha: float = ALPHA
 
     def __post_init__(self) -> None:
         """Check everything."""
@@ -139,29 +154,38 @@ class Study:
                     f"{task.label!r}; leave one out",
                 )
             seen[task.key] = task
-        if self.replications is not None and self.precision is not None:
+        self._check_numbers()
+        if self.keep not in KEEPS:
             raise ArgumentValueError(
-                "precision",
-                f"precision is {self.precision} and replications is {self.replications}; give one "
-                "of the two",
+                "keep",
+                f"keep is {short.repr(self.keep)}; choose one of {', '.join(map(repr, KEEPS))}",
             )
-        if self.precision is None:
+
+    def _check_numbers(self) -> None:
+        """Check what says how many replications there are to be."""
+        for name in ("precision", "until"):
+            value = getattr(self, name)
+            if self.replications is not None and value is not None:
+                raise ArgumentValueError(
+                    name,
+                    f"{name} is {short.repr(value)} and replications is {self.replications}; give "
+                    "one of the two",
+                )
+        if self.until is not None:
+            object.__setattr__(self, "until", _check_until(self.until))
+        object.__setattr__(self, "alpha", check_alpha(self.alpha))
+        if self.precision is not None:
+            object.__setattr__(self, "precision", _check_precision(self.precision))
+        elif self.until is None:
             n = (
                 _REPLICATIONS
                 if self.replications is None
                 else check_count("replications", self.replications, 1)
             )
             object.__setattr__(self, "replications", n)
-        else:
-            object.__setattr__(self, "precision", _check_precision(self.precision))
-        object.__setattr__(
-            self, "most_replications", check_count("most_replications", self.most_replications, 2)
-        )
-        if self.keep not in KEEPS:
-            raise ArgumentValueError(
-                "keep",
-                f"keep is {short.repr(self.keep)}; choose one of {', '.join(map(repr, KEEPS))}",
-            )
+        if self.most_replications is not None:
+            most = check_count("most_replications", self.most_replications, 2)
+            object.__setattr__(self, "most_replications", most)
 
     def __repr__(self) -> str:
         """Return how many tasks of what, and how many replications of each, in one line."""
@@ -201,11 +225,13 @@ class Study:
         *,
         replications: int | None = None,
         precision: float | None = None,
-        most_replications: int = _MOST_REPLICATIONS,
+        most_replications: int | None = None,
         seed: int = 0,
         skip_error: float = 1e-12,
         max_pulls: int | None = None,
         keep: str = "replications",
+        until: str | None = None,
+        alpha: float = ALPHA,
     ) -> Study:
         """Return the study of every instance with every algorithm and every error probability.
 
@@ -218,7 +244,7 @@ class Study:
             Such as [rai.Vanilla(), rai.LUCB()].
         deltas : iterable of float
             Error probabilities.
-        replications, precision, most_replications, keep
+        replications, precision, most_replications, keep, until, alpha
             As in `Study`.
         seed, skip_error, max_pulls
             As in `rai_sim.simulation.simulate`, for all tasks. Replication i of every task has the
@@ -254,6 +280,8 @@ class Study:
             precision=precision,
             most_replications=most_replications,
             keep=keep,
+            until=until,
+            alpha=alpha,
         )
 
     @classmethod
@@ -265,8 +293,8 @@ class Study:
         path : path
             The file.
         **changes
-            Values for `replications`, `precision`, `most_replications` or `keep` in place of the
-            file's.
+            Values for `replications`, `precision`, `until`, `alpha`, `most_replications` or `keep`
+            in place of the file's.
 
         Raises
         ------
@@ -287,11 +315,13 @@ class Study:
 
         return read_study(path, **changes)
 
-    def verdict(self, pieces: Pieces) -> Verdict:
+    def verdict(self, task: Task, pieces: Pieces) -> Verdict:
         """Return where a task stands.
 
         Parameters
         ----------
+        task : Task
+            The task.
         pieces : Pieces
             What there is of it in a store (`rai_sim.study.ledger`).
 
@@ -300,20 +330,50 @@ class Study:
         Verdict
             How many replications are needed, and whether that is final (`rai_sim.study.stopping`).
         """
-        if self.precision is None:
-            return Verdict(self._limit, not pieces.gaps(0, self._limit), False)
+        if self.replications is not None:
+            return Verdict(self.replications, not pieces.gaps(0, self.replications), False)
 
         def prefix(n: int) -> Sums | None:
             # Sums stored by a study with another limit may not be cut at ours: then a few more
             # replications count.
             return pieces.prefix(n) or (None if pieces.gaps(0, n) else pieces.total_sums(n)[1])
 
-        return follow(self.precision, self.most_replications, prefix)
+        found = [
+            *([] if self.precision is None else [follow(self.precision, self.most, prefix)]),
+            *([] if self.until is None else [self._follow_errors(task, prefix)]),
+        ]
+        return reduce(later, found)
+
+    def _follow_errors(self, task: Task, prefix: Callable[[int], Sums | None]) -> Verdict:
+        delta = task.experiment.delta
+        return follow_errors(delta, self.level, self.most_of_errors(delta), prefix)
 
     @property
-    def _limit(self) -> int:
-        """The most replications of a task; sums of the first so many must be known."""
-        return self.most_replications if self.replications is None else self.replications
+    def decides(self) -> bool:
+        """Whether the replications themselves decide how many there are to be."""
+        return self.replications is None
+
+    @property
+    def most(self) -> int:
+        """The most replications that a precision may take."""
+        return _MOST_REPLICATIONS if self.most_replications is None else self.most_replications
+
+    def most_of_errors(self, delta: float) -> int:
+        """Return the most replications that a verdict on an error rate may take."""
+        return most_of(delta) if self.most_replications is None else self.most_replications
+
+    @property
+    def level(self) -> float:
+        """The level at which a single task's error rate is judged."""
+        return level_of_each(self.alpha, len(self.tasks))
+
+    @property
+    def limit(self) -> int | None:
+        """A number of replications at which sums of the first so many must be known, if it is no
+        look."""
+        if self.replications is not None:
+            return self.replications
+        return self.most if self.precision is not None else self.most_replications
 
     def describe(self) -> dict[str, Any]:
         """Return what is wanted, for the record of a run; the tasks themselves are written into the
@@ -331,7 +391,9 @@ class Study:
             "tasks": len(self.tasks),
             "replications": self.replications,
             "precision": self.precision,
-            "most_replications": self.most_replications if self.precision is not None else None,
+            "until": self.until,
+            "alpha": self.alpha,
+            "most_replications": self.limit if self.decides else None,
             "keep": self.keep,
             "tasks_sha256": hashlib.sha256(
                 " ".join(sorted(task.key for task in self.tasks)).encode()
@@ -423,9 +485,7 @@ class Study:
         with Interrupts() as interrupts:
             try:
                 with interrupts.held():  # polars would turn Ctrl-C into errors of other kinds
-                    data = StudyData(
-                        place, self.keep, self._limit, self.precision is not None, interrupts.heed
-                    )
+                    data = StudyData(place, self.keep, self.limit, self.decides, interrupts.heed)
                     run = StudyRun(self, data, n_jobs, progress, interrupts, share)
                 run.run()
             except KeyboardInterrupt:
@@ -464,7 +524,7 @@ class Study:
         >>> large.results(folder).progress()
         (5, 20)
         """
-        return open_results(Path(folder), self, self._limit, self.precision is not None)
+        return open_results(Path(folder), self, self.limit, self.decides)
 
 
 def _named(problems: Iterable[Problem]) -> dict[str, Problem]:
@@ -477,6 +537,15 @@ def _named(problems: Iterable[Problem]) -> dict[str, Problem]:
         )
         named[f"instance {number}: {words if len(words) < 80 else words[:77] + '...'}"] = problem
     return named
+
+
+def _check_until(value: object) -> str:
+    if not isinstance(value, str) or value.lower().replace("-", " ") != ERROR_RATE:
+        kind = ArgumentValueError if isinstance(value, str) else ArgumentTypeError
+        raise kind(
+            "until", f"until is {short.repr(value)}; the one that there is is {ERROR_RATE!r}"
+        )
+    return ERROR_RATE
 
 
 def _check_precision(value: object) -> float:

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from rai_sim.certification.verdicts import ALPHA, level_of_each, verdict_on
 from rai_sim.simulation.columns import Found, frame_columns
 from rai_sim.simulation.merging import ranges_of
 from rai_sim.simulation.provenance import now
@@ -138,6 +139,9 @@ class StudyResults:
         #: The tasks, in the study's order; without a study in that of the studies they were first
         #: run in, earlier runs first.
         self.tasks: tuple[Task, ...] = tuple(data.tasks() if study is None else study.tasks)
+        #: What the probability is at most that any verdict on the error rate of any of so many
+        #: tasks is wrong; of those that `select` leaves, too.
+        self.alpha, self.judged = ALPHA if study is None else study.alpha, len(self.tasks)
 
     def __repr__(self) -> str:
         """Say how far the study is."""
@@ -148,7 +152,8 @@ class StudyResults:
         """Return the summary as a table, for notebooks; of many tasks the first ones."""
         frame = tables.distinct(self.summary())
         most = html_tables.MOST_ROWS
-        rows = [cells(tables.SHOWN, row) for row in frame.head(most).iter_rows(named=True)]
+        columns = tables.shown_of(self)
+        rows = [cells(columns, row) for row in frame.head(most).iter_rows(named=True)]
         more = (
             f"... and {len(frame) - most:,} more tasks; summary() has all"
             if len(frame) > most
@@ -157,9 +162,9 @@ class StudyResults:
         return html_tables.block(
             tables.how_far(self),
             html_tables.warnings(tables.warnings_of(self, frame)),
-            html_tables.table(titles(tables.SHOWN), rows, left=tables.NAMES),
+            html_tables.table(titles(columns), rows, left=tables.NAMES),
             html_tables.line(more),
-            html_tables.line(tables.LEGEND),
+            html_tables.line(tables.legend_of(self)),
         )
 
     @property
@@ -176,7 +181,7 @@ class StudyResults:
         pieces = self._data.ledger[task.key]
         if self.study is None:
             return Verdict(pieces.total_sums()[0], True, False)
-        return self.study.verdict(pieces)
+        return self.study.verdict(task, pieces)
 
     def select(
         self,
@@ -294,7 +299,10 @@ class StudyResults:
             The columns of `SUMMARY_SCHEMA`, units in their names: first instance, algorithm, delta,
             mean pulls with interval and errors, then the other statistics, what was run, and last
             the task's hash. `relative_half_width_95` is half the width of the interval of the mean
-            over the mean; `precision_reached` is null where none was asked for. With a precision
+            over the mean; `precision_reached` is null where none was asked for. `error_verdict` is
+            "above delta", "below delta" or "open": the side on which the error rate lies, as far as
+            is known of all tasks together (`rai_sim.certification.verdicts`), while
+            `error_exceeds_delta` goes by the interval of one task alone. With a precision
             the interval is the one that stays valid under stopping (`rai_sim.study.stopping`), else
             Student's. Quantiles (`pulls_q05` to `pulls_q95`) are exact below 512 pulls and to
             within 0.2 % above. Statistics of pulls, rounds and errors are over finished
@@ -342,6 +350,9 @@ class StudyResults:
             "instance": task.instance,
             "parameters": json.dumps(dict(task.parameters)),
             "complete": verdict.final,
+            "error_verdict": verdict_on(
+                seen, task.experiment.delta, level_of_each(self.alpha, self.judged)
+            ),
             "precision_reached": verdict.reached
             if self.study is not None and self.study.precision is not None
             else None,

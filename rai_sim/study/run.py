@@ -161,9 +161,10 @@ class StudyRun:
     def _missing(self, at: int) -> list[tuple[int, int]]:
         """Return the replications that a task lacks as far as is known, and write down how far it
         is."""
-        pieces, share = self.data.ledger[self.study.tasks[at].key], self._shares[at]
+        task, share = self.study.tasks[at], self._shares[at]
+        pieces = self.data.ledger[task.key]
         if share is None:
-            verdict = self.study.verdict(pieces)
+            verdict = self.study.verdict(task, pieces)
             wanted, final = verdict.replications, verdict.final
             gaps = [] if final else pieces.gaps(0, wanted)
         else:

@@ -40,7 +40,7 @@ class State:
     def __init__(self, study: Study, there: Mapping[str, Pieces]) -> None:
         """Start from what is there."""
         self._place = {key: at for at, key in enumerate(there)}
-        self._precision, self._most = study.precision, study.most_replications
+        self._precision, self._most, self._decides = study.precision, study.most, study.decides
         #: Replications needed as far as is known, and whether they are all.
         self.wanted = np.zeros(len(there), np.int64)
         self.final = np.zeros(len(there), np.bool_)
@@ -117,9 +117,7 @@ class State:
     def tasks_done(self) -> int:
         """Number of tasks of which nothing more is wanted, as far as is known."""
         return int(
-            np.count_nonzero(
-                self.final if self._precision is not None else self._moments[0] >= self.wanted
-            )
+            np.count_nonzero(self.final if self._decides else self._moments[0] >= self.wanted)
         )
 
     def seconds_left(self) -> float:

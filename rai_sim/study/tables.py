@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rai_sim.certification.verdicts import how_sure
 from rai_sim.simulation.columns import COLUMNS, Found
-from rai_sim.simulation.statistics import NOTHING
+from rai_sim.simulation.statistics import ABOVE, NOTHING, OPEN
 from rai_sim.support.columns import Catalogue, Column
 from rai_sim.support.wording import count, listed, percent
 
@@ -36,6 +37,7 @@ SHOWN = COLUMNS.pick(
     "lower_bound_pulls",
     "upper_bound_pulls",
 )
+_VERDICT = COLUMNS.pick("error_verdict")
 #: How many of the columns are names.
 NAMES = 2
 #: Which of them a narrow terminal goes without, the first one first.
@@ -135,9 +137,29 @@ def grid_words(tasks: Sequence[Task]) -> str:
 
 def wanted_words(study: Study) -> str:
     """Return how many replications of each task a study wants, in words."""
-    if study.precision is None:
-        return f"{count(study.replications or 0, 'replication')} each"
-    return f"to a precision of {percent(study.precision)} of the mean, at most {count(study.most_replications, 'replication')} each"
+    if study.replications is not None:
+        return f"{count(study.replications, 'replication')} each"
+    wanted = []
+    if study.precision is not None:
+        wanted.append(f"to a precision of {percent(study.precision)} of the mean")
+    if study.until is not None:
+        wanted.append("until the error rate is known to lie above or below delta")
+    own = study.precision is None and study.most_replications is None
+    most = "some 200 / delta replications" if own else count(study.most, "replication")
+    return f"{' and '.join(wanted)}, at most {most} each"
+
+
+def shown_of(results: StudyResults) -> tuple[Column, ...]:
+    """Return the columns that a table of a study's summary shows: the verdict, too, where the study
+    was to run until it is known."""
+    waited = results.study is not None and results.study.until is not None
+    return (*SHOWN, *_VERDICT) if waited else SHOWN
+
+
+def legend_of(results: StudyResults) -> str:
+    """Return what stands below a study's summary: what its columns are, and how sure verdicts on
+    error rates are."""
+    return f"{LEGEND}; {how_sure(results.alpha, results.judged)}"
 
 
 def distinct(frame: pl.DataFrame) -> pl.DataFrame:
@@ -167,14 +189,19 @@ def warnings_of(results: StudyResults, frame: pl.DataFrame) -> list[str]:
         f"{row['finished']:,} outputs are wrong, 95 % interval "
         f"{percent(row['error_rate_low_95'])} to "
         f"{percent(row['error_rate_high_95'])}"
-        for row in frame.filter("error_exceeds_delta").iter_rows(named=True)
+        for row in frame.filter(pl.col("error_verdict") == ABOVE).iter_rows(named=True)
     ]
+    unknown = frame.filter(pl.col("complete") & (pl.col("error_verdict") == OPEN))
+    if results.study is not None and results.study.until is not None and len(unknown):
+        said.append(
+            f"of {count(len(unknown), 'task')} it is not known on which side of delta the error rate "
+            f"lies, the first is {_task_words(unknown)}: most_replications were run"
+        )
     short = frame.filter(pl.col("complete") & ~pl.col("precision_reached"))
     if len(short):
         said.append(
             f"{len(short)} tasks stopped short of the precision, the first is "
-            f"{short['instance'][0]}, {short['algorithm'][0]}, "
-            f"delta {short['delta'][0]:g}: at most_replications, or as no replication finished"
+            f"{_task_words(short)}: at most_replications, or as no replication finished"
         )
     for capped, what, bias in (
         (True, "stopped at their cap of pulls", "are biased low"),
@@ -201,6 +228,11 @@ def warnings_of(results: StudyResults, frame: pl.DataFrame) -> list[str]:
             f"{flaws[0]}"
         )
     return said
+
+
+def _task_words(frame: pl.DataFrame) -> str:
+    """Return which task the first row of a summary is about."""
+    return f"{frame['instance'][0]}, {frame['algorithm'][0]}, delta {frame['delta'][0]:g}"
 
 
 def how_far(results: StudyResults) -> str:

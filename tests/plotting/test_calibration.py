@@ -1,5 +1,6 @@
 """Error rates against delta."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,9 @@ from figures import figure_of, legend_of, picture
 from matplotlib.figure import Figure
 
 import rai_sim as rai
+from rai_sim.certification.verdicts import Seen
 from rai_sim.plotting import calibration
+from rai_sim.plotting.inputs import cases_of
 from rai_sim.simulation.statistics import clopper_pearson
 
 DELTAS = (0.3, 0.1, 0.03, 0.01)
@@ -50,18 +53,35 @@ def test_marks_are_rates_and_bars_are_intervals(rates: list[rai.Result]) -> None
 
 
 def test_rings_mark_what_lies_above(rates: list[rai.Result]) -> None:
-    """Points whose whole interval does, and no others; the legend tells of rings where there are
-    some."""
+    """For certain, of eight points at once, and no others; the legend tells of rings where there
+    are some."""
     ax = calibration(rates)
+    wrong = [int((~run.correct).sum()) for run in rates]
     above = [
-        run.delta for run in rates if clopper_pearson(int((~run.correct).sum()), 200)[0] > run.delta
+        run.delta
+        for run, number in zip(rates, wrong, strict=True)
+        if Seen(200, number).finding(run.delta, 0.05 / 8) == "above delta"
     ]
     assert 0 < len(above) < 4
     rings = [line for line in ax.get_lines() if line.get_markeredgecolor() == "#B00020"]
     assert sorted(np.asarray(rings[0].get_xdata(), float).tolist()) == sorted(above)
-    assert "interval above δ" in legend_of(ax)
-    assert "interval above δ" not in legend_of(calibration(rates[4:]))
+    assert "above δ (all at once: 95 %)" in legend_of(ax)
+    assert not [words for words in legend_of(calibration(rates[4:])) if "above δ" in words]
     assert "open: no error, upper end" not in legend_of(calibration(rates[:4]))
+
+
+def test_rings_are_a_studys_verdicts() -> None:
+    """What a study of many tasks leaves open has no ring, though the same number of points alone
+    would have one."""
+    case = cases_of(
+        rai.simulate(rai.table_problem(), rai.Vanilla(), delta=0.1, replications=60, seed=0)
+    )[0]
+    wrong = replace(case, errors=20)
+    assert "above δ (all at once: 95 %)" in legend_of(calibration([wrong]))
+    judged = replace(wrong, verdict="open")
+    assert not [words for words in legend_of(calibration([judged])) if "above δ" in words]
+    known = replace(case, errors=7, verdict="above delta")
+    assert "above δ (all at once: 95 %)" in legend_of(calibration([known]))
 
 
 def test_marks_of_one_delta_stand_apart(rates: list[rai.Result]) -> None:

@@ -100,14 +100,14 @@ def test_what_a_study_wants_of_a_task() -> None:
     ones, yes = np.ones(60, np.int64), np.ones(60, bool)
     pieces.add(Piece(60, 120, Aggregate.of(ones, ones, yes, yes)))
     study = grid(replications=100)
-    assert study.verdict(pieces) == Verdict(100, False, False)
+    assert study.verdict(study.tasks[0], pieces) == Verdict(100, False, False)
     pieces.add(Piece(0, 60, Aggregate.of(ones, ones, yes, yes)))
-    assert study.verdict(pieces) == Verdict(100, True, False)
+    assert study.verdict(study.tasks[0], pieces) == Verdict(100, True, False)
     precise = grid(precision=0.1, most_replications=120)
-    nothing = precise.verdict(Pieces())
+    nothing = precise.verdict(precise.tasks[0], Pieces())
     assert (nothing.replications, nothing.final) == (120, False)
-    assert precise.verdict(pieces) == follow(0.1, 120, pieces.prefix)
-    assert precise.verdict(pieces).final
+    assert precise.verdict(precise.tasks[0], pieces) == follow(0.1, 120, pieces.prefix)
+    assert precise.verdict(precise.tasks[0], pieces).final
 
 
 def test_a_study_describes_itself_for_records() -> None:
