@@ -91,6 +91,25 @@ def test_options(file: Path, tmp_path: Path, capsys: Capture) -> None:
     assert "are there of" in printed(capsys, f"study '{file}' --dry-run --store {tmp_path}/x")
 
 
+def test_until_the_error_rate_is_known(file: Path, capsys: Capture) -> None:
+    """On the command line in the place of the file's number; the verdict is shown, and how sure."""
+    options = "--until error-rate --alpha 0.02"
+    found = document(capsys, f"study '{file}' {options}")
+    assert {task["error_verdict"] for task in found["tasks"]} == {"below delta"}
+    assert [task["replications"] for task in found["tasks"]] == [256] * 4
+    assert found["rerun"] == f"rai-sim study --until error-rate --alpha 0.02 '{file}'"
+    shown = printed(capsys, f"study '{file}' {options}")
+    assert shown.splitlines()[0].endswith("verdict")
+    assert "verdicts on 4 tasks, all right with probability 98 % (Bonferroni)" in shown
+    plan = printed(capsys, f"study '{file}' {options} --dry-run")
+    assert (
+        "4 tasks, until the error rate is known to lie above or below delta, at most some" in plan
+    )
+    assert "until is 'pulls'; the one that there is is 'error rate'" in refused(
+        capsys, f"study '{file}' --until pulls"
+    )
+
+
 def test_verify(file: Path, capsys: Capture) -> None:
     """Stored replications are the same again; a store without any is no success; a changed one is
     exit code 1."""

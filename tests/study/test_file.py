@@ -164,6 +164,17 @@ def test_defaults_and_changes(tmp_path: Path) -> None:
     assert Study.from_toml(path, replications=None, precision=None).replications == 10
     changed = Study.from_toml(path, precision=0.1, keep="aggregates")
     assert (changed.replications, changed.precision, changed.keep) == (None, 0.1, "aggregates")
+    known = Study.from_toml(path, until="error-rate", alpha=0.01)
+    assert (known.replications, known.until, known.alpha) == (None, "error rate", 0.01)
+    path.write_text(
+        path.read_text().replace("replications = 10", 'until = "error rate"\nalpha = 0.02')
+    )
+    read_again = Study.from_toml(path)
+    assert (read_again.until, read_again.alpha, read_again.precision) == ("error rate", 0.02, None)
+    assert Study.from_toml(path, replications=7).until is None
+    assert Study.from_toml(path, precision=0.1).until is None
+    both = Study.from_toml(path, precision=0.1, until="error rate")
+    assert (both.until, both.precision) == ("error rate", 0.1)
     with pytest.raises(
         TypeError,
         match="seed is no change that a study's file takes; choose among replications, precision",
@@ -292,6 +303,11 @@ def test_where_results_are_kept(tmp_path: Path) -> None:
             "means = [0.9, 0.5]",
             f'family = "evenly_spaced"\nn = 3\nhigh = 1{"0" * 400}',
             r"\.high = 10+\.\.\.: high is inf",
+        ),
+        (
+            "replications = 10",
+            'until = "errors"',
+            r"until = 'errors': until is 'errors'; the one that there is is 'error rate'",
         ),
         (
             "replications = 10",

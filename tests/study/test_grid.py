@@ -9,6 +9,7 @@ from studies import PROBLEMS, grid, pairs, unsorted
 import rai_sim as rai
 from rai_sim.simulation.statistics import Aggregate
 from rai_sim.study import Study
+from rai_sim.study.error_rate import follow_errors
 from rai_sim.study.ledger import Piece, Pieces
 from rai_sim.study.stopping import Verdict, follow
 
@@ -35,6 +36,13 @@ def test_options_that_make_no_sense() -> None:
             {"precision": 0.1, "replications": 10},
             r"precision is 0\.1 and replications is 10; give one of the two",
         ),
+        ({"until": "errors"}, "until is 'errors'; the one that there is is 'error rate'"),
+        ({"until": 0.1}, r"until is 0\.1; the one that there is"),
+        (
+            {"until": "error rate", "replications": 10},
+            "until is 'error rate' and replications is 10; give one of the two",
+        ),
+        ({"alpha": 0}, "alpha is 0; it must be a probability strictly between 0 and 1"),
         ({"most_replications": 1}, "most_replications is 1; it must be at least 2"),
         (
             {"keep": "everything"},
@@ -108,6 +116,33 @@ def test_what_a_study_wants_of_a_task() -> None:
     assert (nothing.replications, nothing.final) == (120, False)
     assert precise.verdict(precise.tasks[0], pieces) == follow(0.1, 120, pieces.prefix)
     assert precise.verdict(precise.tasks[0], pieces).final
+
+
+def test_what_a_study_waits_for() -> None:
+    """For the error rate at the looks, with a level for each task; with a precision for both."""
+    pieces = Pieces()
+    for start, stop in ((0, 256), (256, 305)):
+        pulls, yes = np.arange(start, stop), np.ones(stop - start, bool)
+        pieces.add(Piece(start, stop, Aggregate.of(pulls, pulls, yes, yes)))
+    study = grid(until="error-rate", alpha=0.08)
+    assert (study.until, study.level, study.limit, study.decides) == (
+        "error rate",
+        0.01,
+        None,
+        True,
+    )
+    task = study.tasks[0]
+    assert task.experiment.delta == 0.1
+    known = follow_errors(0.1, 0.01, 2048, pieces.prefix)
+    assert study.verdict(task, pieces) == known == Verdict(256, True, True)
+    strict = study.verdict(study.tasks[1], pieces)  # at 0.01
+    assert (strict.final, strict.replications > 305) == (False, True)
+    both = grid(until="error rate", precision=0.01)
+    wide = follow(0.01, 10**8, pieces.prefix)
+    assert both.verdict(task, pieces) == wide
+    assert not wide.final
+    assert (both.limit, both.most) == (10**8, 10**8)
+    assert grid(until="error rate", most_replications=700).limit == 700
 
 
 def test_a_study_describes_itself_for_records() -> None:

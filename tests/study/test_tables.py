@@ -109,6 +109,11 @@ def test_what_is_wanted_in_words() -> None:
     assert wanted_words(precise) == (
         "to a precision of 2 % of the mean, at most 5,000 replications each"
     )
+    known = Study(unsorted(0.4).tasks, until="error rate")
+    assert wanted_words(known) == (
+        "until the error rate is known to lie above or below delta, at most some 200 / delta "
+        "replications each"
+    )
 
 
 def test_instances_of_tasks_and_their_rows() -> None:

@@ -187,6 +187,8 @@ REFUSED: dict[str, list[Callable[[], object]]] = {
     # studies
     "tasks": [lambda: rai.Study([]), lambda: rai.Study([PAIR])],
     "precision": [lambda: rai.Study.grid([PAIR], [rai.Vanilla()], [0.1], precision=7)],
+    "until": [lambda: rai.Study.grid([PAIR], [rai.Vanilla()], [0.1], until="errors")],
+    "alpha": [lambda: rai.Study.grid([PAIR], [rai.Vanilla()], [0.1], alpha=1.0)],
     "keep": [lambda: rai.Study.grid([PAIR], [rai.Vanilla()], [0.1], keep="all")],
     "most_replications": [
         lambda: rai.Study.grid([PAIR], [rai.Vanilla()], [0.1], precision=0.1, most_replications=1)
