@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from rai_sim.study import StudyFailed as StudyFailed
     from rai_sim.study import StudyInterrupted as StudyInterrupted
     from rai_sim.study import StudyResults as StudyResults
+    from rai_sim.study import TimeLimitWarning as TimeLimitWarning
     from rai_sim.study import load_result as load_result
     from rai_sim.study import merge_studies as merge_studies
     from rai_sim.study import open_study as open_study
@@ -100,6 +101,7 @@ __all__ = [
     "StudyInterrupted",
     "StudyResults",
     "Summary",
+    "TimeLimitWarning",
     "TopTwo",
     "Trace",
     "Uniform",
@@ -140,6 +142,7 @@ _OF_STUDIES = (
     "StudyFailed",
     "StudyInterrupted",
     "StudyResults",
+    "TimeLimitWarning",
     "load_result",
     "merge_studies",
     "open_study",

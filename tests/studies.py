@@ -1,12 +1,19 @@
 """What tests of studies share."""
 
+import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 from clock import Clock
 
 import rai_sim as rai
+from rai_sim.algorithms.base import ALGORITHMS, Algorithm
+from rai_sim.engine.blocks import Block, Setting
+from rai_sim.engine.faults import STOPPED
+from rai_sim.engine.stop import PULLS, REPLICATION
 from rai_sim.problem import Problem
 from rai_sim.study import Study, Task
 
@@ -72,3 +79,29 @@ def parts(folder: Path) -> list[Path]:
 
 
 CLOCK = Clock()
+
+
+@dataclass(frozen=True)
+class Endless(Algorithm):
+    """Takes 10 + i pulls in replication i, but in one of them and all that follow it goes on until
+    it is stopped, at 1,000 pulls."""
+
+    ends: int = 0
+
+    def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
+        """Do as kernels do: look at the flag, say how far it is, leave with the fault."""
+        quick = min(max(self.ends - first, 0), len(block.pulls))
+        block.pulls[:quick] = 10 + np.arange(first, first + quick)
+        block.finished[:quick] = block.correct[:quick] = True
+        block.rounds[:quick] = 1
+        block.representatives[:quick] = np.flatnonzero(setting.cluster_of == 0)[
+            : block.representatives.shape[1]
+        ]
+        if quick < len(block.pulls):
+            block.history.position[[REPLICATION, PULLS]] = first + quick, 1000
+            while not block.history.stop[0]:
+                time.sleep(0.001)
+            block.fault[:2] = STOPPED, quick
+
+
+del ALGORITHMS["endless"]  # no choice of the command line in other tests

@@ -4,7 +4,8 @@ One verb, one file: what it is told, what it does, and what it prints. Beside th
 share (`options`, `problem`, `results`, `tables`, `text`) and what the parser is told (`parser`).
 
 Exit code 0; 1 where `certify` found a violation; 2 with one line on the error stream for input that
-cannot be used; 130 after Ctrl-C, with what was finished printed.
+cannot be used; 124 where the time that `study --time` gave was up, with what was finished stored;
+130 after Ctrl-C, with what was finished printed.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         0; 1 where `certify` found a violation; 2 for bad input, after one line on the error stream;
-        130 after Ctrl-C.
+        124 where the time of `study --time` was up; 130 after Ctrl-C.
 
     Examples
     --------

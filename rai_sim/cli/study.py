@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -24,18 +25,26 @@ from rai_sim.cli.options import (
 from rai_sim.cli.outputs import check_beside, check_output, write_output
 from rai_sim.cli.tables import fitted_table, json_text
 from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
+from rai_sim.support.durations import seconds_of
 from rai_sim.support.errors import BadInput
+from rai_sim.support.parsing import seen
 from rai_sim.support.wording import json_safe
 
 if TYPE_CHECKING:
     from rai_sim.study import Study, StudyResults
     from rai_sim.study.division import Part
 
+#: Exit code where the time was up, that of timeout(1).
+TIME_IS_UP = 124
 #: A table stops after so many tasks; files and JSON have them all.
 _MOST_ROWS = 200
 _PART = (
     "run the Kth of N shares alone, such as 3/16, or slurm in a job of a SLURM array; into one "
     "folder for all, or one for each (rai-sim merge)"
+)
+_TIME = (
+    "stop after so long, such as 90s, 30m, 2h or 1h30m: what was finished is stored, what is left is "
+    "said, and the exit code is 124"
 )
 _OUTPUT = (
     "write the summary, one row a task, as .csv or .parquet, or what --json prints as .json; in CSV "
@@ -77,6 +86,9 @@ def study(
     scheduler: Scheduler = None,
     address: Address = None,
     part: Annotated[str | None, typer.Option(help=_PART, metavar="K/N", show_default=False)] = None,
+    time: Annotated[
+        str | None, typer.Option(help=_TIME, metavar="TIME", show_default=False)
+    ] = None,
     output: Annotated[Path | None, options.path(_OUTPUT)] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="show the tasks, and run and write nothing")
@@ -105,6 +117,7 @@ def study(
     if verify and output is not None:
         raise BadInput(f"--output {output} has no meaning with --verify; leave one of them out")
     share = read_part(part)
+    limit = None if time is None else options.read_option("time", _seconds, time)
     for name, given in (("verify", verify), ("output", output), ("dry-run", dry_run)):
         if share is not None and given:
             raise BadInput(
@@ -129,6 +142,7 @@ def study(
         backend=None if backend == "threads" else backend,
         scheduler=scheduler,
         address=address,
+        time=time,
     )
     rerun = f"{rerun} {shlex.quote(str(file))}"
     with warnings_in_a_line(every=True), interrupts_in_a_line(rerun):
@@ -147,13 +161,16 @@ def study(
             raise typer.Exit(1 if found.mismatches or not found.checked else 0)
         with where.configured():
             results, code, said, failures = run_or_tell(
-                wanted, folder, n_jobs, progress, rerun, share
+                wanted, folder, n_jobs, progress, rerun, share, limit
             )
 
         def document() -> dict[str, Any]:
-            interrupted = code == 130
             return summary_document(
-                results, rerun=rerun, interrupted=interrupted, failures=failures
+                results,
+                rerun=rerun,
+                interrupted=code == 130,
+                cut_short=results.cut_short,
+                failures=failures,
             )
 
         unwritten: OSError | None = None
@@ -165,13 +182,20 @@ def study(
         if json:
             show(json_text(document()))
         elif code != 130:
-            partial = share is not None and results.unfinished()
+            partial = share is not None and code != TIME_IS_UP and results.unfinished()
             show(part_text(results, share) if share and partial else summary_text(results))
         if unwritten is not None:
             raise unwritten
     if said:
         print("rai-sim:", said, file=sys.stderr)
     raise typer.Exit(code)
+
+
+def _seconds(text: str) -> float:
+    try:
+        return seconds_of("time", text)
+    except ValueError:
+        raise BadInput(f"{seen(text)} is no time; give such as 90s, 30m, 2h or 1h30m") from None
 
 
 class Ran(NamedTuple):
@@ -191,13 +215,21 @@ def run_or_tell(
     progress: bool | None,
     rerun: str,
     part: Part | None = None,
+    limit: float | None = None,
 ) -> Ran:
-    """Run a study, or a part of it, into a folder; of one that was interrupted or failed return
-    what there is."""
-    from rai_sim.study import StudyFailed, StudyInterrupted
+    """Run a study, or a part of it, into a folder; of one that was interrupted, failed or had no
+    time left return what there is."""
+    from rai_sim.study import StudyFailed, StudyInterrupted, TimeLimitWarning
 
     try:
-        return Ran(wanted.run(folder, n_jobs=jobs, progress=progress, part=part))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TimeLimitWarning)  # told below
+            results = wanted.run(
+                folder, n_jobs=jobs, progress=progress, part=part, time_limit=limit
+            )
+        if results.cut_short is None:
+            return Ran(results)
+        return Ran(results, TIME_IS_UP, f"{results.cut_short}; to go on: {rerun}")
     except StudyInterrupted as error:
         if not error.opened:
             raise

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from rai_sim.engine.blocks import Block, part_of
 from rai_sim.engine.faults import KernelStopped
+from rai_sim.engine.stop import PULLS
 from rai_sim.simulation.compilation import compile_seconds
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.workers import run_into
@@ -22,11 +23,13 @@ PART_SECONDS = 0.2
 
 class Part(NamedTuple):
     """A part that was run: how many of its replications are finished, in how many seconds without
-    those of compilation, and whether a signal stopped it before its end."""
+    those of compilation, whether a signal or a time limit stopped it before its end, and how many
+    pulls the replication had made that was stopped."""
 
     finished: int
     seconds: float
     stopped: bool
+    pulls: int = 0
 
 
 def run_part(experiment: Experiment, first: int, block: Block, start: int, stop: int) -> Part:
@@ -38,13 +41,15 @@ def run_part(experiment: Experiment, first: int, block: Block, start: int, stop:
         As `rai_sim.simulation.workers.run_into` does.
     """
     began, compiled = time.perf_counter(), compile_seconds()
+    rows, pulls = part_of(block, start, stop), 0
     try:
-        run_into(experiment, first + start, part_of(block, start, stop))
+        run_into(experiment, first + start, rows)
         finished, stopped = stop - start, False
     except KernelStopped as signal:
         finished, stopped = signal.replications, True
+        pulls = max(int(rows.history.position[PULLS]), 0)
     seconds = time.perf_counter() - began - (compile_seconds() - compiled)
-    return Part(finished, max(seconds, 0.0), stopped)
+    return Part(finished, max(seconds, 0.0), stopped, pulls)
 
 
 def next_size(size: int, seconds: float) -> int:

@@ -5,6 +5,8 @@ the main thread returns, which may take minutes for one long replication. But th
 the signal's number into a file at once (`signal.set_wakeup_fd`). So a thread waits at the other end
 and raises the flags that kernels look at (`rai_sim.engine.stop`); they return, and Python's own
 handler does what it is there for. What it does not end, callers of `running` run again.
+
+A time limit raises the same flags (`ended_in`): those of one thread's kernels alone.
 """
 
 from __future__ import annotations
@@ -13,11 +15,14 @@ import os
 import signal
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import numpy as np
 from numpy.typing import NDArray
+
+from rai_sim.simulation.compilation import compile_seconds
 
 #: Signals that people send to end something.
 _ENDING = (signal.SIGINT, signal.SIGTERM)
@@ -25,6 +30,90 @@ _ENDING = (signal.SIGINT, signal.SIGTERM)
 
 #: The flags of the kernels that are running, in whatever thread; several may run under one.
 _flags: dict[object, NDArray[np.int64]] = {}
+
+
+class _Limit(threading.Thread):
+    """A thread that waits for a time to be up, and then has kernels of another one end."""
+
+    def __init__(self, seconds: float, compiling: bool) -> None:
+        """Start to wait; unless they are to count, seconds of compilation are waited for besides."""
+        super().__init__(name="rai_sim time limit", daemon=True)
+        self.flags: dict[object, NDArray[np.int64]] = {}
+        self.up = False
+        self._compiling, self._compiled = compiling, compile_seconds()
+        self._until, self._ended = time.monotonic() + seconds, threading.Event()
+        self.start()
+
+    def _left(self) -> float:
+        more = 0.0 if self._compiling else compile_seconds() - self._compiled
+        return self._until + more - time.monotonic()
+
+    def run(self) -> None:
+        """Wait; a kernel that begins when the time is up finds its flag raised."""
+        while (left := self._left()) > 0.0:
+            if self._ended.wait(left):
+                return
+        self.up = True
+        for flag in tuple(self.flags.values()):
+            flag[0] = 1
+
+    def close(self) -> None:
+        """Wait no longer."""
+        self._ended.set()
+        self.join()
+
+
+#: The limit under which a thread's kernels run, if there is one.
+_here = threading.local()
+
+
+@contextmanager
+def ended_in(seconds: float | None, *, compiling: bool = True) -> Iterator[None]:
+    """Have the kernels that this thread runs for a while end when a time is up, as after a signal:
+    `KernelStopped` is raised, and what replications were finished is known.
+
+    Parameters
+    ----------
+    seconds : float or None
+        From now on; None for no limit. What begins later ends at once.
+    compiling : bool, default True
+        Whether seconds that kernels are being compiled in count.
+
+    Examples
+    --------
+    >>> from rai_sim.engine.stop import new_flag
+    >>> flag = new_flag()
+    >>> with ended_in(0.0), running(flag):
+    ...     while not flag[0]:
+    ...         time.sleep(0.001)
+    """
+    if seconds is None:
+        yield
+        return
+    before, limit = getattr(_here, "limit", None), _Limit(seconds, compiling)
+    _here.limit = limit
+    try:
+        yield
+    finally:
+        _here.limit = before
+        limit.close()
+
+
+@contextmanager
+def _under_limit(flag: NDArray[np.int64]) -> Iterator[None]:
+    """Let the limit of this thread, if there is one, raise a flag."""
+    limit: _Limit | None = getattr(_here, "limit", None)
+    if limit is None:
+        yield
+        return
+    key = object()
+    limit.flags[key] = flag
+    if limit.up:  # looked at after the flag is there: one of the two threads sees to it
+        flag[0] = 1
+    try:
+        yield
+    finally:
+        del limit.flags[key]
 
 
 class _Watch:
@@ -100,7 +189,7 @@ def running(flag: NDArray[np.int64]) -> Iterator[None]:
     key = object()
     _flags[key] = flag
     try:
-        with watched():
+        with watched(), _under_limit(flag):
             yield
     finally:
         del _flags[key]

@@ -20,3 +20,4 @@ from rai_sim.study.saved import load_result as load_result
 from rai_sim.study.store import StoreError as StoreError
 from rai_sim.study.store import StoreWarning as StoreWarning
 from rai_sim.study.task import Task as Task
+from rai_sim.study.time_limit import TimeLimitWarning as TimeLimitWarning

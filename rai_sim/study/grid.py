@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -27,9 +28,11 @@ from rai_sim.study.stopping import Verdict, follow
 from rai_sim.study.store import KEEPS
 from rai_sim.study.stored import why_not_run
 from rai_sim.study.task import Task
+from rai_sim.study.time_limit import TimeLimitWarning, what_is_left
 from rai_sim.support import html_tables
 from rai_sim.support.checks import check_count, check_progress, check_workers
 from rai_sim.support.columns import cells, titles
+from rai_sim.support.durations import seconds_of
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import real, short
 
@@ -421,6 +424,7 @@ class Study:
         n_jobs: int | None = 1,
         progress: bool | None = False,
         part: Part | str | tuple[int, int] | None = None,
+        time_limit: float | str | None = None,
     ) -> StudyResults:
         """Run what the folder does not hold yet, and return everything.
 
@@ -443,11 +447,18 @@ class Study:
             count from SLURM's variables of an array's job. See `rai_sim.study.division`: each share
             has ranges of replications; where a precision decides how many are run it has whole
             tasks. No number depends on it.
+        time_limit : float or str, optional
+            Stop after so many seconds, or so long ("90s", "30m", "2h", "1h30m"), compilation
+            included: what was finished is stored, a TimeLimitWarning says what is left, and so does
+            `cut_short` of the results. The same study run into the same folder goes on from there.
+            A replication that is running is given up; a kernel that is being compiled is waited
+            for, and what was sent to other processes for some seconds.
 
         Returns
         -------
         StudyResults
-            The study's results, from the folder; those of a part are not complete.
+            The study's results, from the folder; those of a part, or where the time was up, are not
+            complete.
 
         Raises
         ------
@@ -478,6 +489,7 @@ class Study:
         """
         n_jobs, share = check_workers(n_jobs), read_part(part)
         check_progress(progress)
+        limit = None if time_limit is None else seconds_of("time_limit", time_limit)
         if (flaw := why_not_run(self.tasks)) is not None:
             raise ValueError(flaw)
         place = Path(folder)
@@ -486,7 +498,7 @@ class Study:
             try:
                 with interrupts.held():  # polars would turn Ctrl-C into errors of other kinds
                     data = StudyData(place, self.keep, self.limit, self.decides, interrupts.heed)
-                    run = StudyRun(self, data, n_jobs, progress, interrupts, share)
+                    run = StudyRun(self, data, n_jobs, progress, interrupts, share, limit)
                 run.run()
             except KeyboardInterrupt:
                 if run is None:
@@ -494,12 +506,20 @@ class Study:
                 interrupts.asked = True
             with interrupts.held():
                 results = StudyResults(data, self)
-                cut_short = interrupts.asked and not run.is_done()
-        if cut_short:
+                interrupted = interrupts.asked and not run.is_done()
+                if limit is not None and run.is_cut_short():
+                    results.cut_short = what_is_left(limit, results, run.seconds_left())
+        if interrupted:
             raise StudyInterrupted(place, results, self)
         if run.failures:
             raise StudyFailed(
                 results, {self.tasks[at]: error for at, error in run.failures.items()}
+            )
+        if results.cut_short is not None:
+            warnings.warn(
+                f"{results.cut_short}; the same study run into the same folder goes on from there",
+                TimeLimitWarning,
+                stacklevel=2,
             )
         return results
 

@@ -14,6 +14,7 @@ from rai_sim.engine.blocks import Block, copy_of, part_of
 from rai_sim.simulation.compilation import compile_seconds
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.parts import next_size, run_part
+from rai_sim.simulation.signals import ended_in
 from rai_sim.simulation.workers import block_for
 from rai_sim.study.data import Rows
 from rai_sim.study.interrupts import Interrupts
@@ -38,7 +39,8 @@ class Outcome(NamedTuple):
     none was run), and what went wrong.
 
     `took` seconds for `timed` of its replications are without what loading a kernel takes, and
-    without compilation, `compiling` seconds. `stopped` tells whether a signal stopped the job.
+    without compilation, `compiling` seconds. `stopped` tells whether a signal, or a time
+    limit, stopped the job.
     """
 
     task: int
@@ -58,17 +60,23 @@ class Outcome(NamedTuple):
         return self.start if self.rows is None else self.rows.stop
 
 
-def run_sent(home: int, job: tuple[Sequence[Unit], float]) -> list[Outcome]:
-    """Run units that were sent to another process, with the seconds that they are to take."""
-    units, seconds = job
-    return run_job(home, units, seconds)
+def run_sent(home: int, job: tuple[Sequence[Unit], float, float | None]) -> list[Outcome]:
+    """Run units that were sent to another process, with the seconds that they are to take, and
+    after which they are ended."""
+    return run_job(home, *job)
 
 
-def run_job(home: int, units: Sequence[Unit], seconds: float | None = None) -> list[Outcome]:
+def run_job(
+    home: int, units: Sequence[Unit], seconds: float | None = None, limit: float | None = None
+) -> list[Outcome]:
     """Run units until all are done or the time is up, `JOB_SECONDS` unless it is said; the last
-    ones may be cut short or left out. `home` is the study's process."""
+    ones may be cut short or left out. `home` is the study's process.
+
+    Of the replication that runs when `limit` seconds are over, if there is a limit, nothing is
+    kept.
+    """
     # A terminal sends Ctrl-C to worker processes as well, which are to finish what they have begun.
-    with Interrupts() if os.getpid() != home else nullcontext():
+    with Interrupts() if os.getpid() != home else nullcontext(), ended_in(limit):
         deadline = time.perf_counter() + (JOB_SECONDS if seconds is None else seconds)
         outcomes = list[Outcome]()
         for unit in units:

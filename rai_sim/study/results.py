@@ -142,6 +142,8 @@ class StudyResults:
         #: What the probability is at most that any verdict on the error rate of any of so many
         #: tasks is wrong; of those that `select` leaves, too.
         self.alpha, self.judged = ALPHA if study is None else study.alpha, len(self.tasks)
+        #: Why the run that returned these ended before all was done, in words; None if it did not.
+        self.cut_short: str | None = None
 
     def __repr__(self) -> str:
         """Say how far the study is."""

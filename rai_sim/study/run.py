@@ -28,6 +28,7 @@ from rai_sim.study.ledger import Ledger
 from rai_sim.study.progress import Progress
 from rai_sim.study.record import Record
 from rai_sim.study.state import PILOT, State, likeness
+from rai_sim.study.time_limit import TimeLimit
 from rai_sim.study.work import GUESS, Work
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class StudyRun:
         Entered: tells whether to stop.
     part : Part or None
         Which of several parts to run; None for all.
+    time_limit : float or None
+        Seconds after which to stop; None for no limit.
     """
 
     def __init__(
@@ -70,8 +73,10 @@ class StudyRun:
         progress: bool | None,
         interrupts: Interrupts,
         part: Part | None = None,
+        time_limit: float | None = None,
     ) -> None:
         """Write down what is to be run."""
+        self.limit = TimeLimit(time_limit, time.monotonic)
         self.study, self.data, self.n_jobs = study, data, n_jobs
         self.workers = effective_workers(n_jobs)
         self._pace = Pace(jobs.JOB_SECONDS)
@@ -103,9 +108,14 @@ class StudyRun:
         at = self._places.get(id(experiment))
         return None if at is None else self.study.tasks[at].label
 
+    @property
+    def _ends(self) -> bool:
+        """Whether nothing further is to be begun."""
+        return self.interrupts.asked or self.limit.is_up
+
     def run(self) -> None:
-        """Run everything that is missing, or what can be before Ctrl-C; `interrupts.asked`
-        tells."""
+        """Run everything that is missing, or what can be before Ctrl-C, which `interrupts.asked`
+        tells, or within the time limit."""
         status = "failed"
         try:
             try:
@@ -128,6 +138,8 @@ class StudyRun:
                 if self.interrupts.asked
                 else "failed"
                 if self.failures
+                else "time limit"
+                if self.is_cut_short()
                 else "finished"
             )
         finally:
@@ -156,7 +168,7 @@ class StudyRun:
             units = self._pilots_first(units)
         self._piloted = True
         self._work.plan(units)
-        return bool(units) and not self.interrupts.asked
+        return bool(units) and not self._ends
 
     def _missing(self, at: int) -> list[tuple[int, int]]:
         """Return the replications that a task lacks as far as is known, and write down how far it
@@ -182,6 +194,14 @@ class StudyRun:
             if at not in self.failures and not self._state.final[at]
         )
 
+    def is_cut_short(self) -> bool:
+        """Whether the time was up before all was done."""
+        return self.limit.is_up and not self.is_done()
+
+    def seconds_left(self) -> float:
+        """Return how long what is missing will take these workers, as far as is known; else NaN."""
+        return self._state.seconds_left() / self.workers
+
     @staticmethod
     def _pilots_first(units: Sequence[Unit]) -> list[Unit]:
         """Let a few replications of each task come first, so that early on something is known of
@@ -206,7 +226,7 @@ class StudyRun:
 
     def _jobs(self) -> Iterator[list[Unit]]:
         """Yield jobs as long as there is work and nobody has pressed Ctrl-C."""
-        while not self.interrupts.asked and self._has_claimed():
+        while not self._ends and self._has_claimed():
             job: list[Unit] = []
             left = self._pace.seconds
             while left > 0.0 and (claimed := self._work.take()) is not None:
@@ -265,14 +285,14 @@ class StudyRun:
 
     def _wave(self) -> None:
         """Run all that is queued, including what jobs leave over."""
-        while self._work and not self.interrupts.asked:
+        while self._work and not self._ends:
             with closing(self._spread()) as ended:
                 for outcomes in ended:
                     if outcomes is not None:
                         self._take_in(outcomes)
                     self._take_all()
         self._flush()
-        if self._work.idle and not self.interrupts.asked:
+        if self._work.idle and not self._ends:
             with self.interrupts.held():
                 self._work.wait()
 
@@ -283,7 +303,7 @@ class StudyRun:
                 for _ in ended:
                     yield None
             return
-        sent = ((job, self._pace.seconds) for job in self._jobs())
+        sent = ((job, self._pace.seconds, self.limit.left) for job in self._jobs())
         run = partial(run_sent, os.getpid())
         yield from spread(run, sent, self.n_jobs, late=self._take_in, pace=self._pace)
 
@@ -299,7 +319,7 @@ class StudyRun:
     def _run_here(self, units: Sequence[Unit]) -> list[Outcome]:
         """Run a job in this process, and leave what came of it where nothing that strikes the main
         thread can lose it."""
-        outcomes = run_job(os.getpid(), units)
+        outcomes = run_job(os.getpid(), units, limit=self.limit.left)
         self._outcomes.append(outcomes)
         return outcomes
 

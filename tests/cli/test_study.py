@@ -11,8 +11,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 from command_line import ROOT, Capture, document, printed, refused, run
+from studies import Endless
 
 import rai_sim as rai
+from rai_sim.algorithms.base import ALGORITHMS
 from rai_sim.problem import table_problem
 from rai_sim.study import open_study
 
@@ -108,6 +110,32 @@ def test_until_the_error_rate_is_known(file: Path, capsys: Capture) -> None:
     assert "until is 'pulls'; the one that there is is 'error rate'" in refused(
         capsys, f"study '{file}' --until pulls"
     )
+
+
+def test_a_time_limit(file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One replication never ends: it is given up, the rest is stored and shown, the exit code is
+    124, and what is said is how to go on. A limit that is not reached changes nothing."""
+    monkeypatch.setitem(ALGORITHMS, "endless", Endless)
+    file.write_text(TEXT.replace('"butterscotch"', '"endless:ends=29"'))
+    run(f"study '{file}' --time 1s --part 1/1", expect=124)
+    shown = capsys.readouterr()
+    assert "Endless" in shown.out
+    assert "is done" not in shown.out
+    assert re.fullmatch(
+        r"rai-sim: the time limit of 1 s is up: \d+ of 120 replications are in .*; \d of 4 tasks are "
+        r"not finished.*; to go on: rai-sim study --part 1/1 --time 1s '.*my study\.toml'\n",
+        shown.err,
+    )
+    read = document(capsys, f"study '{file}' --time 0.3s --store {file.parent}/x", expect=124)
+    assert read["cut_short"].startswith("the time limit of 0.3 s is up: ")
+    assert (read["interrupted"], read["wanted"]) == (False, 120)
+    assert open_study(file.with_suffix(".study")).runs()[-1]["status"] == "time limit"
+    file.write_text(TEXT)
+    assert document(capsys, f"study '{file}' --time 1h")["cut_short"] is None
+    for wrong in ("2x", "0s", "1m1h"):
+        assert f"--time {wrong} is no time; give such as 90s, 30m, 2h or 1h30m" in refused(
+            capsys, f"study '{file}' --time {wrong}"
+        )
 
 
 def test_verify(file: Path, capsys: Capture) -> None:

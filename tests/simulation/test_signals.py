@@ -11,13 +11,17 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from rai_sim.engine.stop import new_flag
-from rai_sim.simulation.signals import running, watched
+from rai_sim.simulation import signals
+from rai_sim.simulation.signals import ended_in, running, watched
 
 #: One replication of each would take minutes to hours; in the order of strides: sums of many arms,
 #: the last two arms by sums and by words; LUCB in step by sums and by words, plain rounds and
@@ -254,3 +258,60 @@ def test_flags_are_raised_while_kernels_run_only(number: signal.Signals) -> None
     finally:
         signal.signal(number, before)
     assert np.concatenate(flags).tolist() == [1, 1, 0]
+
+
+# Time limits
+# --------------------------------------------------------------------------------------------------
+
+
+def raised_within(flag: NDArray[np.int64], seconds: float) -> bool:
+    """Whether a flag is raised before so many seconds are over."""
+    until = time.monotonic() + seconds
+    while not flag[0] and time.monotonic() < until:
+        time.sleep(0.002)
+    return bool(flag[0])
+
+
+def test_a_limit_ends_the_kernels_of_its_thread() -> None:
+    """Those that run and those that begin when it is up; not another thread's, nor later ones."""
+    mine, next_one, other, after = (new_flag() for _ in range(4))
+    entered, leave = threading.Event(), threading.Event()
+
+    def elsewhere() -> None:
+        with running(other):
+            entered.set()
+            leave.wait()
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    entered.wait()
+    with ended_in(0.05):
+        with running(mine):
+            assert raised_within(mine, 20.0)
+        with running(next_one):
+            assert next_one[0]
+    with running(after):
+        assert not raised_within(after, 0.1)
+    assert not other[0]
+    leave.set()
+    thread.join()
+
+
+def test_no_limit_and_one_that_is_not_up() -> None:
+    """Raise nothing."""
+    flag = new_flag()
+    for seconds in (None, 1000.0):
+        with ended_in(seconds), running(flag):
+            assert not raised_within(flag, 0.05)
+
+
+def test_compilation_may_be_left_out_of_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While seconds of it come on top, nothing is up."""
+    compiled = [0.0]
+    monkeypatch.setattr(signals, "compile_seconds", lambda: compiled[0])
+    flag = new_flag()
+    with ended_in(0.05, compiling=False), running(flag):
+        compiled[0] = 1000.0
+        assert not raised_within(flag, 0.2)
+    with ended_in(0.05), running(flag):
+        assert raised_within(flag, 20.0)
