@@ -31,7 +31,7 @@ from rai_sim.support.parsing import seen
 from rai_sim.support.wording import json_safe
 
 if TYPE_CHECKING:
-    from rai_sim.study import Study, StudyResults
+    from rai_sim.study import Estimate, Study, StudyResults
     from rai_sim.study.division import Part
 
 #: Exit code where the time was up, that of timeout(1).
@@ -91,8 +91,17 @@ def study(
     ] = None,
     output: Annotated[Path | None, options.path(_OUTPUT)] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="show the tasks, and run and write nothing")
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="store nothing: run a few replications of each task, and say what all will take, in "
+            "seconds, pulls and bytes",
+        ),
     ] = False,
+    pilot_time: Annotated[
+        str,
+        typer.Option(help="most time of --dry-run for one task, such as 1s or 2m", metavar="TIME"),
+    ] = "1s",
     verify: Annotated[
         bool,
         typer.Option(
@@ -118,6 +127,7 @@ def study(
         raise BadInput(f"--output {output} has no meaning with --verify; leave one of them out")
     share = read_part(part)
     limit = None if time is None else options.read_option("time", _seconds, time)
+    longest = options.read_option("pilot-time", _seconds, pilot_time)
     for name, given in (("verify", verify), ("output", output), ("dry-run", dry_run)):
         if share is not None and given:
             raise BadInput(
@@ -147,8 +157,15 @@ def study(
     rerun = f"{rerun} {shlex.quote(str(file))}"
     with warnings_in_a_line(every=True), interrupts_in_a_line(rerun):
         if dry_run:
-            there = wanted.results(folder) if folder.is_dir() and any(folder.iterdir()) else None
-            show(plan_text(wanted, there, folder))
+            with where.configured():
+                estimate = wanted.estimate(
+                    folder, n_jobs=n_jobs, pilot_time=longest, progress=progress
+                )
+            show(
+                json_text({"folder": str(folder), **estimate.to_dict()})
+                if json
+                else plan_text(wanted, estimate, folder)
+            )
             return
         if verify:
             with where.configured():
@@ -294,21 +311,24 @@ def summary_document(results: StudyResults, **more: Any) -> dict[str, Any]:
     return head | {"tasks": json_safe(results.summary().to_dicts())}
 
 
-def plan_text(study: Study, results: StudyResults | None, folder: Path) -> str:
-    """Return what running the study would do."""
+def plan_text(study: Study, estimate: Estimate, folder: Path) -> str:
+    """Return what running the study would do, and what it would cost."""
     from rai_sim.study import tables
+    from rai_sim.study.estimate import COLUMNS, LEAST, NAMES
 
-    lines = [
-        f"{len(study.tasks)} tasks, {tables.wanted_words(study)}, into {folder}",
-        *(f"  {task.label}" for task in study.tasks[:_MOST_ROWS]),
-    ]
-    if len(study.tasks) > _MOST_ROWS:
-        lines.append(f"  ... and {len(study.tasks) - _MOST_ROWS:,} more")
-    done, total = (0, None) if results is None else results.progress()
+    rows = estimate.rows[:_MOST_ROWS]
+    lines = fitted_table(tuple(COLUMNS), rows, NAMES, LEAST, "a pipe or --json has all")
+    if len(estimate.rows) > _MOST_ROWS:
+        lines.append(f"... and {len(estimate.rows) - _MOST_ROWS:,} more tasks; --json has all")
+    there = sum(row.replications - row.left for row in estimate.rows)
+    wanted = sum(row.replications for row in estimate.rows)
     return "\n".join(
         [
+            f"{len(study.tasks)} tasks, {tables.wanted_words(study)}, into {folder}",
+            "",
             *lines,
-            f"{done:,} replications are there"
-            + ("" if total is None else f" of {total:,} wanted so far"),
+            "",
+            *estimate.statements,
+            f"{there:,} replications are there of {wanted:,} wanted as far as is known",
         ]
     )

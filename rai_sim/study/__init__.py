@@ -10,6 +10,7 @@ experiments, but no figure.
 """
 
 from rai_sim.study.data import StudyData as StudyData
+from rai_sim.study.estimate import Estimate as Estimate
 from rai_sim.study.grid import Study as Study
 from rai_sim.study.grid import StudyFailed as StudyFailed
 from rai_sim.study.merge import merge_studies as merge_studies

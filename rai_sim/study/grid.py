@@ -16,12 +16,15 @@ from rai_sim.certification.verdicts import ALPHA, check_alpha, level_of_each
 from rai_sim.problem import Problem
 from rai_sim.simulation.simulate import checked_experiment
 from rai_sim.simulation.statistics import Sums
+from rai_sim.simulation.workers import effective_workers
 from rai_sim.study import tables
 from rai_sim.study.data import StudyData
 from rai_sim.study.division import Part, read_part
 from rai_sim.study.error_rate import ERROR_RATE, follow_errors, later, most_of
+from rai_sim.study.estimate import Estimate
+from rai_sim.study.forecast import forecast
 from rai_sim.study.interrupts import Interrupts
-from rai_sim.study.ledger import Pieces
+from rai_sim.study.ledger import Ledger, Pieces
 from rai_sim.study.results import StudyInterrupted, StudyResults, open_results
 from rai_sim.study.run import StudyRun
 from rai_sim.study.stopping import Verdict, follow
@@ -34,6 +37,7 @@ from rai_sim.support.checks import check_count, check_progress, check_workers
 from rai_sim.support.columns import cells, titles
 from rai_sim.support.durations import seconds_of
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
+from rai_sim.support.forks import refuse_forked_polars
 from rai_sim.support.values import real, short
 
 #: Replications of a task if neither their number nor a precision is given, and the most a precision
@@ -522,6 +526,64 @@ class Study:
                 stacklevel=2,
             )
         return results
+
+    def estimate(
+        self,
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        n_jobs: int | None = 1,
+        pilot_time: float | str = 1.0,
+        progress: bool | None = False,
+    ) -> Estimate:
+        """Say what running the study will cost: seconds, pulls and bytes, by task and in all.
+
+        The first replications of each task are run, with their own streams and nothing stored: 16,
+        more where they are short, fewer where they are long. For a precision the pilot's mean and
+        deviation tell how many will be needed, for an error rate its errors. Kernels are compiled
+        before, which does not count.
+
+        Parameters
+        ----------
+        folder : path, optional
+            Where the study will be run: what is there already is not left, and what is stored tells
+            more than a pilot. None for nothing.
+        n_jobs : int or None, default 1
+            Workers that the study will have; the pilot has one.
+        pilot_time : float or str, default 1.0
+            Seconds that the pilot of a task may take at most, or as long as "30s" or "2m". Of a
+            task of which a replication does not end in time the estimate is a lower bound, and says
+            so.
+        progress : bool or None, default False
+            Show a bar over the tasks.
+
+        Returns
+        -------
+        Estimate
+            Print it for a table; `seconds`, `pulls`, `disk_bytes`, `rows`, `to_frame()`.
+
+        Raises
+        ------
+        StoreError
+            If the folder holds something else.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> study = rai.Study.grid([rai.table_problem()], [rai.Butterscotch()], [0.1], replications=500)
+        >>> found = study.estimate()
+        >>> found.replications, found.pulls, found.at_least
+        (500, 3710000.0, False)
+        """
+        n_jobs, seconds = check_workers(n_jobs), seconds_of("pilot_time", pilot_time)
+        check_progress(progress)
+        if (flaw := why_not_run(self.tasks)) is not None:
+            raise ValueError(flaw)
+        refuse_forked_polars("Study.estimate")
+        place = None if folder is None else Path(folder)
+        there = Ledger(self.limit, self.decides)
+        if place is not None and place.is_dir() and any(place.iterdir()):
+            there = self.results(place).ledger
+        return forecast(self, there, effective_workers(n_jobs), seconds, progress)
 
     def results(self, folder: str | os.PathLike[str]) -> StudyResults:
         """Return the study's results as far as the folder holds them, without running or writing

@@ -26,6 +26,7 @@ from rai_sim.simulation.sums import bin_edges
 from rai_sim.study import tables
 from rai_sim.study.data import StudyData
 from rai_sim.study.interrupts import Interrupts
+from rai_sim.study.ledger import Ledger
 from rai_sim.study.record import read_records
 from rai_sim.study.selection import select_tasks
 from rai_sim.study.stopping import Verdict
@@ -173,6 +174,11 @@ class StudyResults:
     def folder(self) -> Path:
         """The store's folder."""
         return self._data.store.folder
+
+    @property
+    def ledger(self) -> Ledger:
+        """Which replications of which task are there."""
+        return self._data.ledger
 
     @property
     def keeps_rows(self) -> bool:

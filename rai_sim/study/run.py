@@ -44,6 +44,21 @@ _MOST_IN_UNIT, _MOST_ENTRIES = 1 << 17, 1 << 23
 _FLUSH_SHARE, _FLUSH_LEAST, _FLUSH_MOST, _FLUSH_BYTES = 0.01, 1.0, 60.0, 1 << 26
 
 
+def parts_written(seconds: float) -> float:
+    """Return how many parts a run of so many seconds writes.
+
+    Examples
+    --------
+    >>> [round(parts_written(seconds)) for seconds in (0.0, 10.0, 3600.0, 86_400.0)]
+    [1, 11, 459, 1850]
+    """
+    first, last = _FLUSH_LEAST / _FLUSH_SHARE, _FLUSH_MOST / _FLUSH_SHARE
+    parts = 1.0 + min(seconds, first) / _FLUSH_LEAST
+    if seconds > first:
+        parts += math.log(min(seconds, last) / first) / _FLUSH_SHARE
+    return parts + max(seconds - last, 0.0) / _FLUSH_MOST
+
+
 class StudyRun:
     """One run of a study into a store.
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.study.data import Rows
 from rai_sim.study.ledger import Pieces
-from rai_sim.study.stopping import FIRST_LOOK, TO_A_DOUBLING
+from rai_sim.study.stopping import NORMAL, looks_for
 
 if TYPE_CHECKING:
     from rai_sim.study.grid import Study
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 #: Of fewer replications nothing is estimated; where progress is shown so many of each task come
 #: first.
 PILOT = 16
-#: Half-width of a 95 % interval in standard errors, for estimates.
-_NORMAL = 1.96
 
 
 class State:
@@ -142,10 +140,8 @@ class State:
             (self._ratio(squares, n * enough) / mean**2 - 1.0) * n / np.maximum(n - 1.0, 1.0)
         )
         finished = self._like_others(self._ratio(n, there * enough))
-        needed = spread * (_NORMAL / self._precision) ** 2 / finished
-        steps = np.ceil(TO_A_DOUBLING * np.log2(np.maximum(needed, FIRST_LOOK) / FIRST_LOOK))
-        looks = np.minimum(FIRST_LOOK * 2.0 ** (steps / TO_A_DOUBLING), self._most)
-        return np.where(self.final | np.isnan(looks), wanted, np.maximum(wanted, np.ceil(looks)))
+        looks = looks_for(self._precision, spread, finished, self._most)
+        return np.where(self.final | np.isnan(looks), wanted, np.maximum(wanted, looks))
 
     @staticmethod
     def _ratio(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -179,7 +175,7 @@ class State:
             return math.nan
         mean = total / n
         return float(
-            (_NORMAL * np.sqrt(np.maximum(squares / n - mean**2, 0.0) / (n - 1)) / mean).max()
+            (NORMAL * np.sqrt(np.maximum(squares / n - mean**2, 0.0) / (n - 1)) / mean).max()
         )
 
 

@@ -26,6 +26,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rai_sim.simulation.statistics import Sums, relative_half_width, student_interval
 
 #: Replications before the first decision.
@@ -38,6 +41,8 @@ _FAR = 2.5
 #: With fewer finished replications than this nothing is planned on them: where most are given up at
 #: max_pulls, they are doubled.
 _FEW = 30
+#: Half-width of a 95 % interval in standard errors, for estimates of what is to come.
+NORMAL = 1.96
 
 
 def next_look(n: float) -> int:
@@ -73,6 +78,36 @@ def looks_within(start: int, stop: int) -> list[int]:
         found.append(n)
         n = next_look(n + 1)
     return found
+
+
+def looks_for(
+    precision: float, spread: NDArray[np.float64], finished: NDArray[np.float64], most: int
+) -> NDArray[np.float64]:
+    """Return at which looks tasks may be expected to reach a precision; NaN where something is not
+    known.
+
+    Parameters
+    ----------
+    precision : float
+        As in `follow`.
+    spread : (T,) float64
+        Variance of the pulls of each task over their squared mean.
+    finished : (T,) float64
+        Share of replications that finish.
+    most : int
+        As in `follow`.
+
+    Examples
+    --------
+    >>> looks_for(0.01, np.array([1e-9, 0.04, 0.04, 1.0]), np.array([1.0, 1.0, 0.5, 1.0]), 20_000)
+    array([  256.,  1723.,  3445., 20000.])
+    """
+    needed = spread * (NORMAL / precision) ** 2 / finished
+    steps = np.ceil(TO_A_DOUBLING * np.log2(np.maximum(needed, FIRST_LOOK) / FIRST_LOOK))
+    looks: NDArray[np.float64] = np.ceil(
+        np.minimum(FIRST_LOOK * 2.0 ** (steps / TO_A_DOUBLING), most)
+    )
+    return looks
 
 
 @dataclass(frozen=True)

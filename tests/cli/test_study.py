@@ -67,12 +67,15 @@ def test_a_study_is_run_and_shown(file: Path, capsys: Capture) -> None:
 def test_options(file: Path, tmp_path: Path, capsys: Capture) -> None:
     """Another folder, a precision, a summary as CSV and Parquet, JSON, a dry run."""
     plan = printed(capsys, f"study '{file}' --dry-run --store {tmp_path}/x")
-    assert plan.startswith(
-        f"4 tasks, 30 replications each, into {tmp_path}/x\n  table, table_task = 1, "
-        "Vanilla(merging=True), delta 0.1\n"
-    )
-    assert plan.endswith("0 replications are there\n")
+    assert plan.startswith(f"4 tasks, 30 replications each, into {tmp_path}/x\n\n")
+    assert re.search(r"table, table_task = 1  Vanilla\(merging=True\) +0\.1 +30 +30 ", plan)
+    assert "in all some 120 replications of 4 tasks are left: some " in plan
+    assert plan.endswith("0 replications are there of 120 wanted as far as is known\n")
     assert not (tmp_path / "x").exists()
+    estimate = document(capsys, f"study '{file}' --dry-run --store {tmp_path}/x --jobs 2")
+    assert (estimate["workers"], estimate["replications"], estimate["at_least"]) == (2, 120, False)
+    assert estimate["tasks"][1]["pulls"] == 30 * 7420  # Butterscotch takes as many each time
+    assert "--pilot-time 0s is no time" in refused(capsys, f"study '{file}' --pilot-time 0s")
     found = document(
         capsys, f"study '{file}' --store {tmp_path}/x --precision 0.05 --output {tmp_path}/s.csv"
     )
@@ -90,7 +93,11 @@ def test_options(file: Path, tmp_path: Path, capsys: Capture) -> None:
     run(f"study '{file}' --store {tmp_path}/x --precision 0.05 --output {tmp_path}/s.parquet")
     assert pl.read_parquet(tmp_path / "s.parquet")["clusters"][0].to_list() == [3, 5, 2]
     capsys.readouterr()
-    assert "are there of" in printed(capsys, f"study '{file}' --dry-run --store {tmp_path}/x")
+    plan = printed(capsys, f"study '{file}' --dry-run --store {tmp_path}/x --replications 300")
+    there = int(
+        re.findall(r"([\d,]+) replications are there of 1,200 wanted", plan)[0].replace(",", "")
+    )
+    assert 4 * 256 <= there <= 1200
 
 
 def test_until_the_error_rate_is_known(file: Path, capsys: Capture) -> None:
@@ -126,7 +133,8 @@ def test_a_time_limit(file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPat
         r"not finished.*; to go on: rai-sim study --part 1/1 --time 1s '.*my study\.toml'\n",
         shown.err,
     )
-    read = document(capsys, f"study '{file}' --time 0.3s --store {file.parent}/x", expect=124)
+    run(f"study '{file}' --time 0.3s --store {file.parent}/x --json", expect=124)
+    read = json.loads(capsys.readouterr().out)
     assert read["cut_short"].startswith("the time limit of 0.3 s is up: ")
     assert (read["interrupted"], read["wanted"]) == (False, 120)
     assert open_study(file.with_suffix(".study")).runs()[-1]["status"] == "time limit"
