@@ -73,7 +73,7 @@ def _of_task(
     most = sum(stop - start for start, stop in missing)
     pilot = run_pilot(task.experiment, most, Limits(pilot_time))
     if pilot.flaw is not None:
-        return TaskEstimate(task, verdict.replications, most, at_least=True, flaw=pilot.flaw)
+        return TaskEstimate(task, verdict.replications, most, flaw=pilot.flaw)
     stored = pieces.all_sums()
     more = stored is not None and stored.replications >= pilot.replications
     seen = stored if stored is not None and more else pilot.sums
