@@ -1,6 +1,8 @@
 """The examples: each is short, runs, and does what it says."""
 
+import ast
 import importlib.util
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -193,3 +195,42 @@ def test_the_tour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(pyplot.get_fignums()) == 4
     assert names["results"].progress() == (600, 600)
     pyplot.close("all")
+
+
+def lines_of_code(name: str) -> int:
+    """Return how many lines of an example's `main` are code."""
+    tree = ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
+    (main,) = [
+        node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "main"
+    ]
+    last = main.body[-1].end_lineno
+    assert last is not None
+    return last - main.body[1].lineno + 1  # after the docstring
+
+
+@pytest.mark.parametrize("name", ["estimate", "error_rate"])
+def test_worked_examples_are_of_a_dozen_lines(name: str) -> None:
+    """At most."""
+    assert lines_of_code(name) <= 12
+
+
+def test_an_estimate_and_a_time_limit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The estimate is of all tasks; in the end nothing is left."""
+    with loaded("estimate") as example:
+        results = example.main(str(tmp_path / "store"))
+        assert results.unfinished() == []
+        shown = capsys.readouterr().out
+        told = int(
+            re.findall(r"in all some ([\d,]+) replications of 4 tasks", shown)[0].replace(",", "")
+        )
+        assert 0.5 < told / sum(results.summary()["replications"]) < 2.0
+        assert "all is there" in shown
+        assert "in all some 0 replications of 0 tasks are left" in shown
+
+
+def test_stopping_on_the_error_rate(tmp_path: Path) -> None:
+    """The printed rule is found out, the other one is not."""
+    with loaded("error_rate") as example:
+        frame = example.main(str(tmp_path / "store")).summary()
+        assert frame["error_verdict"].to_list() == ["above delta"] * 2 + ["below delta"] * 2
+        assert frame["complete"].all()

@@ -69,7 +69,7 @@ def test_estimates_of_random_tasks(tmp_path: Path) -> None:
     good enough."""
     told, true, naive = [], [], []
     for at, study in enumerate(random_study(2026, 50)):
-        estimate = study.estimate()
+        estimate = study.estimate(pilot_time="20s")  # the machine may be busy
         frame = study.run(tmp_path / str(at)).summary()
         (row,), count = estimate.rows, frame["replications"].item()
         assert not row.at_least
