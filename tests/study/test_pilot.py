@@ -53,7 +53,7 @@ def test_how_many_are_run() -> None:
     assert steps([1e-9], 2048, Limits(1.0)) == [1, 15, 64, 320, 1600, 48]
     assert steps([1e-9], 20, Limits(1.0)) == [1, 15, 4]
     long = steps([0.2], 10**6, Limits(1.0))
-    assert long == [1, 2]
+    assert long == [1, 2, 1]
     assert steps([0.9], 10**6, Limits(1.0)) == [1]
 
 
