@@ -366,7 +366,18 @@ class Study:
         return _MOST_REPLICATIONS if self.most_replications is None else self.most_replications
 
     def most_of_errors(self, delta: float) -> int:
-        """Return the most replications that a verdict on an error rate may take."""
+        """Return the most replications that a verdict on an error rate may take.
+
+        Parameters
+        ----------
+        delta : float
+            The task's delta.
+
+        Returns
+        -------
+        int
+            `most_replications` where that is given.
+        """
         return most_of(delta) if self.most_replications is None else self.most_replications
 
     @property

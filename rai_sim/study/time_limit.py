@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
 
 class TimeLimitWarning(UserWarning):
-    """A study's time was up before all was run; what was finished is stored."""
+    """A study's time was up before all was run; what was finished is stored.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.simplefilter("ignore", TimeLimitWarning)  # where that is as good as done
+    """
 
 
 class TimeLimit:
