@@ -85,10 +85,12 @@ def hypergeometric_law(population: int, successes: int, draws: int) -> Tabulated
 def convolved_law(p: Floats, k: int) -> Tabulated:
     """Return the law of the sum of k independent integers, each i with probability p[i]."""
     power, result = np.asarray(p), np.ones(1)
-    while k:
+    while True:
         result = np.convolve(result, power) if k & 1 else result
-        power, k = np.convolve(power, power), k >> 1
-    return Tabulated(0, result)
+        k >>= 1
+        if not k:
+            return Tabulated(0, result)
+        power = np.convolve(power, power)
 
 
 def masses(law: Law, edges: ArrayLike) -> Floats:

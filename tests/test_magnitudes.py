@@ -10,6 +10,7 @@ import math
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -126,10 +127,10 @@ PROBABILITIES = st.sampled_from(
 
 
 @st.composite
-def laws(draw: st.DrawFn) -> tuple[str, dict[str, Any], list[float]]:
+def laws(draw: st.DrawFn, names: Sequence[str]) -> tuple[str, dict[str, Any], list[float]]:
     """Return a law's name, arguments of two or three arms, and those numbers of them that are in
     units of reward."""
-    name = draw(st.sampled_from(["Gaussian", "Categorical", "Recorded"]))
+    name = draw(st.sampled_from(names))
     n = draw(st.integers(2, 3))
     if name == "Gaussian":
         means, sd = draw(st.lists(REWARDS, min_size=n, max_size=n)), draw(DEVIATIONS)
@@ -198,22 +199,41 @@ def make_and_run(
     check_a_run(getattr(rai, name)(**arguments), algorithm, skip_error)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
-@given(laws(), st.sampled_from(ALGORITHMS[:2]), st.sampled_from([0.0, 1e-12]))
-def test_any_law_is_refused_or_runs_in_rounds_of_all_arms(
-    law: Any, algorithm: Algorithm, skip_error: float
-) -> None:
+DRAWN = ["Gaussian", "Recorded"]
+CHANCE = st.sampled_from([0.0, 1e-12])
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(laws([*DRAWN, "Categorical"]), CHANCE)
+def test_any_law_is_refused_or_runs_under_vanilla(law: Any, skip_error: float) -> None:
     """Subnormal and huge rewards, values and deviations."""
-    make_and_run(law, algorithm, skip_error)
+    make_and_run(law, rai.Vanilla(), skip_error)
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(laws(DRAWN), CHANCE)
+def test_any_law_is_refused_or_runs_under_butterscotch(law: Any, skip_error: float) -> None:
+    """The same, where a round is several pulls an arm."""
+    make_and_run(law, rai.Butterscotch(), skip_error)
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
-@given(laws(), st.booleans(), st.sampled_from([0.0, 1e-12]))
+@given(laws(DRAWN), st.booleans(), CHANCE)
 def test_any_law_is_refused_or_runs_under_lucb(
     law: Any, as_printed: bool, skip_error: float
 ) -> None:
     """The same, where rounds pull few arms."""
     make_and_run(law, rai.LUCB(as_printed=as_printed), skip_error)
+
+
+@pytest.mark.slow
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(laws(["Categorical"]), st.sampled_from(ALGORITHMS), CHANCE)
+def test_any_categorical_law_is_refused_or_runs(
+    law: Any, algorithm: Algorithm, skip_error: float
+) -> None:
+    """The same of kernels that slow tests alone compile."""
+    make_and_run(law, algorithm, skip_error)
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -304,8 +324,8 @@ except ValueError as error:
     [
         (3, (1, 2), "Vanilla", None),
         (2, (1, 1), "LUCB", 1000),
-        (2, (1, 1), "Vanilla", None),
-        (3, (1, 2), "LUCB", 1000),
+        pytest.param(2, (1, 1), "Vanilla", None, marks=pytest.mark.slow),
+        pytest.param(3, (1, 2), "LUCB", 1000, marks=pytest.mark.slow),
     ],
 )
 def test_what_crashed_or_hung_ends_with_an_error(

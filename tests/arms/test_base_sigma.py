@@ -58,7 +58,12 @@ def same(ours: rai.Problem, theirs: rai.Problem, algorithm: Algorithm, count: in
     ("law", "algorithm"),
     # a round of Butterscotch is longer than the recording
     [
-        (law, one)
+        pytest.param(
+            law,
+            one,
+            # kernels that no other quick test needs
+            marks=[pytest.mark.slow] if law == "categorical" and one != ALGORITHMS[0] else [],
+        )
         for law in PAIRS
         for one in ALGORITHMS
         if (law, one) != ("recorded", ALGORITHMS[1])

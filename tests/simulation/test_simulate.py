@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
@@ -139,8 +139,27 @@ def test_block_sizes_do_not_matter(algorithm: Algorithm, n_jobs: int, hasty: Non
     assert len(set(results[0].pulls.tolist())) > 1
 
 
-@pytest.mark.parametrize("law", ["Bernoulli", "Gaussian", "Categorical", "Recorded"])
-@pytest.mark.parametrize("algorithm", [Vanilla(), Butterscotch(merging=False), LUCB()], ids=str)
+def with_laws(algorithms: Sequence[Algorithm]) -> list[Any]:
+    """Return every algorithm with every law; of categorical arms, kernels other than Vanilla's are
+    compiled for slow tests alone."""
+    return [
+        pytest.param(
+            algorithm,
+            law,
+            marks=[pytest.mark.slow]
+            if law == "Categorical" and not isinstance(algorithm, Vanilla)
+            else [],
+        )
+        for algorithm in algorithms
+        for law in ("Bernoulli", "Gaussian", "Categorical", "Recorded")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "law"),
+    with_laws([Vanilla(), Butterscotch(merging=False), LUCB()]),
+    ids=str,
+)
 def test_single_replications_can_be_rerun(algorithm: Algorithm, law: str) -> None:
     """Each alone, with its index as first_replication, repeats its row; merged, they are the
     whole."""
@@ -317,8 +336,7 @@ def hash_of(result: Result) -> str:
     return digest.hexdigest()[:16]
 
 
-@pytest.mark.parametrize("law", ["Bernoulli", "Gaussian", "Categorical", "Recorded"])
-@pytest.mark.parametrize("algorithm", ALL, ids=str)
+@pytest.mark.parametrize(("algorithm", "law"), with_laws(ALL), ids=str)
 def test_reference_results(algorithm: Algorithm, law: str) -> None:
     """The streams are frozen: these numbers change only with STREAM_VERSION."""
     assert reference_hash(algorithm, law) == REFERENCE[algorithm.label, law]

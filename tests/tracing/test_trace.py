@@ -146,16 +146,18 @@ def _chi_square(ones: np.ndarray[Any, Any], n: int, p: float) -> float:
     return float(stats.chisquare(observed, np.array(expected) * len(ones)).pvalue)
 
 
-def test_categorical_means_are_rewards() -> None:
+@pytest.mark.parametrize(
+    "algorithm", [rai.Vanilla(), pytest.param(rai.LUCB(), marks=pytest.mark.slow)], ids=str
+)
+def test_categorical_means_are_rewards(algorithm: Algorithm) -> None:
     """Kernels see lattice steps; a trace tells rewards, close to the true means after many
     pulls."""
     arms = rai.Categorical(
         [0.1, 0.4, 0.7, 1.0], [[0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1], [0.25, 0.25, 0.25, 0.25]]
     )
-    for algorithm in (rai.Vanilla(), rai.LUCB()):
-        trace = rai.trace(rai.full_ranking(arms), algorithm, 0.01, 0)
-        assert abs(trace.means[-1] - arms.means).max() < 0.06
-        check(trace)
+    trace = rai.trace(rai.full_ranking(arms), algorithm, 0.01, 0)
+    assert abs(trace.means[-1] - arms.means).max() < 0.06
+    check(trace)
 
 
 @pytest.mark.slow

@@ -76,7 +76,10 @@ def masses_of(arms: Categorical, arm: int) -> Floats:
 
 @pytest.mark.parametrize("arms", [TEN, GAPPED], ids=["ten", "gapped"])
 @pytest.mark.parametrize("arm", [0, 1])
-@pytest.mark.parametrize("k", [1, 2, 3, 7, 64, 100, 1023, 2048, 3001])
+@pytest.mark.parametrize(
+    "k",
+    [1, 2, 3, 7, 64, 100, 1023, *(pytest.param(k, marks=pytest.mark.slow) for k in (2048, 3001))],
+)
 def test_sums_against_the_exact_law(arms: Categorical, arm: int, k: int) -> None:
     """The tables' sums, whatever the cheapest way would be, have the law of k convolutions."""
     drawn = sums(arms, 1, arm, k)
