@@ -71,7 +71,9 @@ def test_columns_of_a_paper(formula: Path, capsys: Capture) -> None:
     assert said == "rai-sim: --columns 3 is no number of columns that a figure spans; give 1 or 2\n"
 
 
-@pytest.mark.parametrize("words", ["trace --plot t.png", "plot {}", "report {}"])
+@pytest.mark.parametrize(
+    "words", ["trace --plot t.png", "plot {}", pytest.param("report {}", marks=pytest.mark.slow)]
+)
 def test_without_matplotlib(words: str, file: Path) -> None:
     """Exit code 2 and one line that names the extra; the events alone need nothing."""
     code = "import sys; sys.modules['matplotlib'] = None; from rai_sim.cli import main; sys.exit(main(sys.argv[1:]))"

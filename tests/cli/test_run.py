@@ -410,8 +410,15 @@ def test_warnings_and_interrupts_tell_the_delta(
     assert "2 of 4 runs are complete, Vanilla(merging=True), delta 0.1, has 3 of 8 repl" in text
 
 
-def test_sharper_algorithms_at_several_deltas(capsys: Capture) -> None:
-    """Each at each of them."""
+def test_sharper_algorithms_at_several_deltas(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each at each of them; here Butterscotch runs in the place of all."""
+    monkeypatch.setattr(
+        cli,
+        "simulate",
+        lambda problem, _, **options: rai.simulate(problem, Butterscotch(), **options),
+    )
     words = f"run {TWO} --algorithms all --algorithm vanilla --delta 0.1,0.2 --replications 2"
     runs = document(capsys, words)["runs"]
     assert [one["delta"] for one in runs] == [0.1, 0.2] * (len(runs) // 2)

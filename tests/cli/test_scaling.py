@@ -171,6 +171,7 @@ def test_bad_input_is_refused(capsys: Capture, words: str, message: str) -> None
     assert not list(Path().iterdir())
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_what_was_finished(tmp_path: Path) -> None:
     """It says how to go on, and that goes on."""
     words = [sys.executable, "-m", "rai_sim", "scaling", "n", "--points", "1000,1010,1020"]

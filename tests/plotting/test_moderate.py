@@ -1,7 +1,5 @@
 """Mean pulls over the sum of gap^-2."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from figures import figure_of, legend_of, picture
@@ -14,6 +12,12 @@ from rai_sim.study import StudyResults
 
 
 @pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
+    """10 and 50 arms."""
+    return over_n([10, 50], replications=30).run(tmp_path_factory.mktemp("few") / "store")
+
+
+@pytest.fixture(scope="module")
 def numbers(tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
     """From 10 to 100,000 arms; LUCB to 50."""
     study = over_n(
@@ -22,15 +26,16 @@ def numbers(tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
     return study.run(tmp_path_factory.mktemp("numbers") / "store")
 
 
+@pytest.mark.slow
 @picture
 def test_picture_of_moderate_confidence(numbers: StudyResults) -> Figure:
     """Lines that end where an algorithm takes too long."""
     return figure_of(moderate_confidence(numbers))
 
 
-def test_heights_are_those_of_the_table(numbers: StudyResults) -> None:
+def test_heights_are_those_of_the_table(few: StudyResults) -> None:
     """Means over the sum of gap^-2, and the bound over it where it is known."""
-    ax, frame = moderate_confidence(numbers), rai.scaling.efficiency(numbers)
+    ax, frame = moderate_confidence(few), rai.scaling.efficiency(few)
     lines = {str(line.get_label()): line for line in ax.get_lines()}
     for name in ("Vanilla", "Butterscotch", "LUCB"):
         own = frame.filter(frame["algorithm"].str.starts_with(name))
@@ -58,7 +63,7 @@ def test_infinite_gaps_are_refused() -> None:
         moderate_confidence(run)
 
 
-def test_on_given_axes_nothing_else_is_made(numbers: StudyResults, tmp_path: Path) -> None:
+def test_on_given_axes_nothing_else_is_made(few: StudyResults) -> None:
     """A caller's axes are drawn into, and returned."""
     axes = Figure().subplots()
-    assert moderate_confidence(numbers, axes) is axes
+    assert moderate_confidence(few, axes) is axes

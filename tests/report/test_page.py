@@ -196,6 +196,7 @@ def test_contents_come_first_and_lead_everywhere(study: StudyResults, file: Path
         assert console(browser) == []
 
 
+@pytest.mark.slow
 def test_on_a_telephone(file: Path) -> None:
     """390 pixels wide: nothing but tables scrolls sideways, figures fill the width."""
     with page(file, 390) as browser:
@@ -219,9 +220,12 @@ def test_the_console_check_can_fail(file: Path) -> None:
 
 
 def test_writing_replaces_or_leaves_the_file(
-    study: StudyResults, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A failure on the way leaves the old page."""
+    study = rai.Study.grid([WRONG], [rai.Vanilla()], [0.1], replications=20).run(
+        tmp_path_factory.mktemp("small") / "store"
+    )
     path = tmp_path / "report.html"
     path.write_text("old")
     monkeypatch.setattr("rai_sim.plotting.drawing.render", lambda *_: 1 / 0)
@@ -246,6 +250,7 @@ def test_a_study_in_which_nothing_finished(tmp_path: Path) -> None:
     assert "none finished" in page
 
 
+@pytest.mark.slow
 def test_missing_and_infinite_values_sort(tmp_path: Path) -> None:
     """One replication (no interval), none finished, an infinite gap: columns stay numeric, what is
     missing comes last either way."""

@@ -200,6 +200,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_what_processes_had_finished_at_ctrl_c_is_kept(tmp_path: Path) -> None:
     """Sent to all processes, as a terminal does: every replication that was finished is in the
     result, or stored, and those that had begun are finished first."""

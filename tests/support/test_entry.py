@@ -61,7 +61,13 @@ def test_streams_in_their_place_are_left_alone(monkeypatch: pytest.MonkeyPatch) 
 _AS_SCRIPT = "import sys; sys.argv[:1] = ['/usr/bin/rai-sim']; from rai_sim.cli import main; sys.exit(main())"
 
 
-@pytest.mark.parametrize("library", ["numpy", "llvmlite", "numba", "typer"])
+@pytest.mark.parametrize(
+    "library",
+    [
+        "numpy",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("llvmlite", "numba", "typer")),
+    ],
+)
 @pytest.mark.parametrize(
     "program", [("-m", "rai_sim"), ("-c", _AS_SCRIPT)], ids=["module", "script"]
 )

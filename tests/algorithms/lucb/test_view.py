@@ -75,6 +75,7 @@ def _draw(rng: np.random.Generator, N: int, m: int) -> Instance:
     )
 
 
+@pytest.mark.slow
 def test_levels_are_chosen_seldom(views: list[View]) -> None:
     """Thirds of 30,000 arms, 14,000 rounds: guards are carried on, so that all arms are looked at
     a few times only, and a view lasts for ten rounds."""
@@ -138,6 +139,7 @@ def test_replay_with_and_without_view(algorithm: LUCB, views: list[View]) -> Non
     assert state[FULL_ROUNDS] > 3
 
 
+@pytest.mark.slow
 def test_a_round_looks_at_few_arms(views: list[View]) -> None:
     """10,000 arms, 100,000 rounds: all arms are looked at once in 100 rounds, a view lasts for
     five."""

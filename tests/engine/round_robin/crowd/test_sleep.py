@@ -162,6 +162,7 @@ def test_the_law_does_not_hang_on_sleep() -> None:
     assert stats.ks_2samp(wrong.pulls, theirs.pulls).pvalue < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("resting")
 def test_a_trace_ends_with_everybodys_state() -> None:
     """60 replications that end while most arms sleep."""
