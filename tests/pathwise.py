@@ -221,8 +221,11 @@ class Runs(NamedTuple):
         return "; ".join(texts) or "nothing"
 
 
+# Two entry points, as either takes seconds to compile.
+
+
 @compiled
-def _run_literally(
+def _run_lucb(
     rewards: Any,
     law: Stack,
     rule: int,
@@ -233,36 +236,57 @@ def _run_literally(
     room: literal.Room,
     out: literal.Outcome,
 ) -> None:
-    """Run the literal loop on the replications' stacks; rules as in `literal`."""
+    """Run the literal loop of LUCB on the replications' stacks; rules as in `literal`."""
+    variant = -rule - 1 if rule < 0 else 0
     for b in range(out.pulls.size):
         key = key_of(shuffle(room.order, replication_stream(setting.key, first + b, generators)))
-        sizes, required, delta, cap = (
+        literal.lucb(
+            rewards,
+            law,
+            key,
+            flag,
+            variant,
             setting.sizes,
             setting.required,
             setting.delta,
+            law.unit,
             setting.max_pulls,
+            room,
+            out,
+            b,
         )
-        if rule == 2 or rule < 0:
-            variant = -rule - 1 if rule < 0 else 0
-            literal.lucb(
-                rewards,
-                law,
-                key,
-                flag,
-                variant,
-                sizes,
-                required,
-                delta,
-                law.unit,
-                cap,
-                room,
-                out,
-                b,
-            )
-        else:
-            literal.round_robin(
-                rewards, law, key, rule, flag, sizes, required, delta, law.unit, cap, room, out, b
-            )
+
+
+@compiled
+def _run_round_robin(
+    rewards: Any,
+    law: Stack,
+    rule: int,
+    flag: bool,
+    setting: Setting,
+    first: int,
+    generators: NDArray[np.uint64],
+    room: literal.Room,
+    out: literal.Outcome,
+) -> None:
+    """Run the literal loop of round robin likewise."""
+    for b in range(out.pulls.size):
+        key = key_of(shuffle(room.order, replication_stream(setting.key, first + b, generators)))
+        literal.round_robin(
+            rewards,
+            law,
+            key,
+            rule,
+            flag,
+            setting.sizes,
+            setting.required,
+            setting.delta,
+            law.unit,
+            setting.max_pulls,
+            room,
+            out,
+            b,
+        )
 
 
 def rule_of(algorithm: Algorithm) -> tuple[int, bool]:
@@ -298,10 +322,13 @@ def run_literally(
     """Run replications through the literal loop."""
     N, m = len(task.means), len(task.clusters)
     out, room = literal.new_outcome(count, sum(task.required), N), literal.new_room(N, m)
-    _run_literally(
+    rule, flag = rule_of(algorithm)
+    run = _run_lucb if rule == 2 or rule < 0 else _run_round_robin
+    run(
         reward,
         law,
-        *rule_of(algorithm),
+        rule,
+        flag,
         task.block_setting(seed, 0.0, max_pulls),
         first,
         new_generators(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,6 +80,7 @@ def imports_of(source: str, tree: ast.AST, known: set[str], lazy: bool = False) 
                 yield Import(source, name.removeprefix("rai_sim").removeprefix("."), lazy)
 
 
+@cache
 def all_imports() -> list[Import]:
     """Return every import of one module by another."""
     found = modules()

@@ -1,5 +1,6 @@
 """From a replication that differs to what makes it differ."""
 
+import pytest
 from locate import located, only
 from pathwise import Task, misses, two_arms
 
@@ -9,6 +10,7 @@ from rai_sim.engine.strides import LAST_TWO, SUMS, holds
 PAIR = two_arms("words", 0.5, 0.14, 0.1)
 
 
+@pytest.mark.slow
 def test_nothing_is_found_where_nothing_is_wrong() -> None:
     """A line for all strides, each beside what all fall back on, and all but each."""
     lines = located(Vanilla(), PAIR, 11, 3)
@@ -16,6 +18,7 @@ def test_nothing_is_found_where_nothing_is_wrong() -> None:
     assert all(line.endswith(": nothing differs") for line in lines)
 
 
+@pytest.mark.slow
 def test_it_lies_where_a_certificate_is_too_confident() -> None:
     """The pair's own loop does without the proxy here, sums do not: what differs shows with all
     masks that let sums be drawn for the last two arms, and is told as `misses` tells it."""
@@ -36,6 +39,7 @@ def test_masks_hold_what_they_are_asked_for() -> None:
     assert [holds(mask, stride) for stride in range(4)] == [True, False, True, False]
 
 
+@pytest.mark.slow
 def test_arms_that_never_part_are_told_by_their_task() -> None:
     """More arms, by another law."""
     four = Task("reals", (0.8, 0.6, 0.3, 0.0), (1, 2, 1), (1, 1, 1), 0.1)

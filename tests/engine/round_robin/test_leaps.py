@@ -160,6 +160,7 @@ def test_leaps_miss_nothing() -> None:
     assert misses(*LEAPT[0][:4], skip_error=100.0).number >= 5
 
 
+@pytest.mark.slow
 def test_arms_pulls_and_caps() -> None:
     """What traces tell of 30 replications, and 60 that a cap ends in the middle of leaps."""
     algorithm, task = LEAPT[0][:2]

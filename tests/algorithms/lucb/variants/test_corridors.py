@@ -12,6 +12,7 @@ from locate import only
 from mutants import Changed, pathwise_findings_of_mutant
 from numpy.typing import NDArray
 from pathwise import Misses, Task, decisions_use_used_rewards, misses, run_kernels
+from replay import draw_instance, lucb_length, run_kernel, suited
 from stack import RECORDING, new_stack
 
 from rai_sim import LUCB
@@ -161,6 +162,20 @@ def test_paths_of_close_arms(algorithm: LUCB) -> None:
     assert made[CORRIDORS] > 4 * made[PLAIN] > 0
 
 
+def test_replays_are_the_same_without_the_stride() -> None:
+    """Of 30 recordings, in whose runs the stride makes hundreds of rounds."""
+    rng, made = np.random.default_rng(2), np.zeros(2, np.int64)
+    for _ in range(30):
+        drawn = draw_instance(rng, lucb_length, (0.25, 0.8))
+        for instance in suited(rng, RULES[0], [drawn]):
+            block = new_block(1, sum(instance.required), instance.n_arms)
+            ours = run_kernel(RULES[0], instance, variance_proxy=0.25, block=block)
+            made += block.rounds_by_stride[[CORRIDORS, PLAIN]]
+            assert ours == run_kernel(RULES[0], instance, strides=only(PLAIN))
+    assert made.min() > 500
+
+
+@pytest.mark.slow
 def test_without_the_stride_rounds_are_plain() -> None:
     """The mask holds; the paths are the same."""
     task = close("words", 0.05, (1, 3), (1, 0))
@@ -171,6 +186,7 @@ def test_without_the_stride_rounds_are_plain() -> None:
     assert masked.pulls.tolist() == free.pulls.tolist()
 
 
+@pytest.mark.slow
 def test_over_confident_certificates_are_noticed() -> None:
     """Negative control: a law that claims a hundredth of its variance proxy."""
     found = Misses(0, (), 0)
@@ -179,6 +195,7 @@ def test_over_confident_certificates_are_noticed() -> None:
     assert found.number >= 3
 
 
+@pytest.mark.slow
 def test_decisions_use_used_rewards() -> None:
     """Rewards of words that are thrown away decided nothing."""
     task = close("words", 0.08, (1, 3), (1, 0))
