@@ -67,23 +67,33 @@ def printed(outputs: Sequence[Any]) -> str:
     )
 
 
-@pytest.mark.parametrize("first", ["", pytest.param("%matplotlib inline", marks=pytest.mark.slow)])
-def test_every_figure_is_shown_once(kernel: str, first: str) -> None:
+#: Each shows one figure.
+FIGURES = [
+    "rai.plotting.distribution(runs);",
+    "import matplotlib.pyplot as plt\nplt.plot([1, 2])",
+    "rai.trace(rai.table_problem(), rai.Vanilla()).plot();",
+    "rai.plotting.distribution(runs, kind='histogram')",
+    "rai.plotting.ratios(runs);",
+    "rai.plotting.mean_pulls(results);",
+    "figure, (one, two) = plt.subplots(1, 2)\nrai.plotting.distribution(runs, "
+    "one)\nrai.plotting.pulls_by_gap(runs, two);",
+    "plt.plot([3, 4]);",
+]
+
+
+@pytest.mark.parametrize(
+    ("first", "count"),
+    [
+        ("", 3),
+        pytest.param("", len(FIGURES), marks=pytest.mark.slow),
+        pytest.param("%matplotlib inline", len(FIGURES), marks=pytest.mark.slow),
+    ],
+)
+def test_every_figure_is_shown_once(kernel: str, first: str, count: int) -> None:
     """The first and all later ones, those of the user, those drawn into the user's axes; with and
     without the magic."""
-    cells = [
-        "rai.plotting.distribution(runs);",
-        "rai.plotting.distribution(runs, kind='histogram')",
-        "import matplotlib.pyplot as plt\nplt.plot([1, 2])",
-        "rai.plotting.ratios(runs);",
-        "rai.trace(rai.table_problem(), rai.Vanilla()).plot();",
-        "rai.plotting.mean_pulls(results);",
-        "figure, (one, two) = plt.subplots(1, 2)\nrai.plotting.distribution(runs, "
-        "one)\nrai.plotting.pulls_by_gap(runs, two);",
-        "plt.plot([3, 4]);",
-    ]
-    shown = run(kernel, [first, SET_UP, *cells])
-    assert [images(outputs) for outputs in shown] == [0, 0] + [1] * len(cells)
+    shown = run(kernel, [first, SET_UP, *FIGURES[:count]])
+    assert [images(outputs) for outputs in shown] == [0, 0] + [1] * count
 
 
 def test_the_trap_is_seen(kernel: str) -> None:

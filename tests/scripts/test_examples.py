@@ -85,6 +85,7 @@ def test_successive_elimination() -> None:
         example.main()
 
 
+@pytest.mark.slow
 def test_kl_lucb() -> None:
     """Half the pulls of LUCB on the top two of five, hardly an error; Python's numbers; certified."""
     with loaded("kl_lucb") as example:
@@ -98,6 +99,7 @@ def test_kl_lucb() -> None:
         assert found.passed
 
 
+@pytest.mark.slow
 def test_own_law() -> None:
     """Triangular: deviation width / sqrt 6."""
     with loaded("own_law") as example:

@@ -129,10 +129,11 @@ def test_studies_know_it_by_name_and_code(tmp_path: Path) -> None:
     ("returned", "arm", "words"),
     [
         (4, 0, r"step returned 4; return how many of `arms` are to be pulled, from 1 to N"),
-        (-1, 0, r"step returned -1"),
         (1, 3, r"step wrote 3 into arms\[0\]"),
-        (2, -1, r"step wrote -1 into arms\[0\]"),
-        (0, 7, r"step wrote 7 into arms\[0\]"),
+        # each is a kernel of its own
+        pytest.param(-1, 0, r"step returned -1", marks=pytest.mark.slow),
+        pytest.param(2, -1, r"step wrote -1 into arms\[0\]", marks=pytest.mark.slow),
+        pytest.param(0, 7, r"step wrote 7 into arms\[0\]", marks=pytest.mark.slow),
     ],
 )
 def test_what_is_no_arm_is_an_error(returned: int, arm: int, words: str) -> None:
@@ -225,7 +226,14 @@ def _rule(body: str, head: str = "") -> rai.OwnRule:
     return made
 
 
-@pytest.mark.parametrize("body", ["counts[0] = 0", "sums[:] = 0.0", "task.required[0] = 0"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "counts[0] = 0",
+        pytest.param("sums[:] = 0.0", marks=pytest.mark.slow),
+        pytest.param("task.required[0] = 0", marks=pytest.mark.slow),
+    ],
+)
 def test_what_is_only_read_cannot_be_written(body: str) -> None:
     """The kernel's own numbers are in these arrays: compiled or not, a rule that writes is refused."""
     with pytest.raises(ValueError, match=r"Some.step cannot be compiled: it writes into an array"):
