@@ -60,8 +60,8 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False
 
 
 #: pipeline_class: entry points are optimised once, with all their helpers, see
-#: `rai_sim.engine.linking`.
-_ENTRY: dict[str, Any] = _OPTIONS | {"pipeline_class": _COMPILERS[1]}
+#: `rai_sim.engine.linking`. Python calls them, C never does.
+_ENTRY: dict[str, Any] = _OPTIONS | {"pipeline_class": _COMPILERS[1], "no_cfunc_wrapper": True}
 #: Of what only compiled code calls: no wrappers for Python and C, which took over a quarter of the
 #: time of compilation (measured).
 _INNER: dict[str, Any] = _OPTIONS | {

@@ -27,6 +27,10 @@ from numba.core.typed_passes import NativeLowering
 # Numba is untyped, hence the words to mypy.
 
 
+#: How Numba's names of functions that Python calls begin.
+_FROM_PYTHON = "_ZN7cpython"
+
+
 class _Part(JITCodeLibrary):  # type: ignore[misc]
     """A helper: code that is linked into others, and never run by itself."""
 
@@ -50,6 +54,18 @@ class _Part(JITCodeLibrary):  # type: ignore[misc]
 
 class _Whole(JITCodeLibrary):  # type: ignore[misc]
     """An entry point: it takes in all helpers, those of helpers too, and is then optimised."""
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        """Take code in; that in which Python's arguments are unpacked stays as it is.
+
+        It runs once a call, and to optimise it took a third of the time of a small entry point
+        that is given some forty arrays (measured).
+        """
+        for function in ir_module.functions:
+            if not function.is_declaration and function.name.startswith(_FROM_PYTHON):
+                function.attributes.add("noinline")
+                function.attributes.add("optnone")
+        super().add_ir_module(ir_module)
 
     def finalize(self) -> None:
         """Link, optimise, and make machine code."""

@@ -1,5 +1,6 @@
 """Helpers are linked into entry points once, and nothing else comes of it."""
 
+import re
 import subprocess
 import sys
 from typing import Any
@@ -51,6 +52,24 @@ def entry(x: float) -> float:
 def other_entry(x: float) -> float:
     """Share its helpers."""
     return _quarter(x) - min(_half(x), 1.0)
+
+
+def test_what_unpacks_pythons_arguments_is_not_optimised() -> None:
+    """It alone; and there is no way in from C."""
+    compiled = numba.njit(**jit._ENTRY)(lambda pair: pair[0] + pair[1])
+    assert compiled((1, 2.5)) == 3.5
+    (result,) = compiled.overloads.values()
+    code = result.library.get_llvm_str()
+    plain = {
+        group
+        for group, words in re.findall(r"^attributes #(\d+) = (.*)", code, re.M)
+        if "optnone" in words
+    }
+    defined = re.findall(r"^define .*?@(\w+).* #(\d+)", code, re.M)
+    assert len(defined) >= 2
+    for name, group in defined:
+        assert (group in plain) == name.startswith("_ZN7cpython")
+        assert not name.startswith("cfunc")
 
 
 def test_options_are_those_of_numba() -> None:

@@ -312,6 +312,7 @@ def test_a_large_replay_is_the_same_without_a_roster() -> None:
         assert np.array_equal(getattr(ours, name), getattr(theirs, name))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rostered")
 def test_a_recording_that_ends_is_told() -> None:
     """As it is without a roster."""
@@ -322,6 +323,7 @@ def test_a_recording_that_ends_is_told() -> None:
     assert ours.fault[2] == theirs.fault[2] == 501
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rostered")
 def test_a_sum_that_is_not_finite_is_told() -> None:
     """In the round in which it is seen, with the arm."""
