@@ -22,6 +22,7 @@ def drawn(ax: Axes, label: str) -> tuple[list[float], list[float]]:
     ).tolist()
 
 
+@pytest.mark.slow
 @picture
 def test_picture_of_efficiency(deltas: StudyResults) -> Figure:
     """From delta 0.1 to 1e-100: the README shows it."""

@@ -16,12 +16,14 @@ def test_picture_against_delta(study: StudyResults) -> Figure:
     return figure_of(mean_pulls(part(study, "top fifth, n = 10"), against="delta"))
 
 
+@pytest.mark.slow
 @picture
 def test_picture_against_gap(study: StudyResults) -> Figure:
     """Smaller gaps to the right."""
     return figure_of(mean_pulls(part(study, "two arms", 0.01), against="gap"))
 
 
+@pytest.mark.slow
 @picture
 def test_picture_against_n(study: StudyResults) -> Figure:
     """A line for each delta."""

@@ -24,6 +24,7 @@ def test_picture_of_panels(study: StudyResults) -> Figure:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 @picture
 def test_picture_of_panels_in_one_column(study: StudyResults) -> Figure:
     """The same instances, two side by side."""
@@ -31,6 +32,7 @@ def test_picture_of_panels_in_one_column(study: StudyResults) -> Figure:
         return figure_of(panels(study))
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 @picture
 def test_picture_of_panels_in_a_callers_figure(study: StudyResults) -> Figure:

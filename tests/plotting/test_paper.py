@@ -21,6 +21,7 @@ def test_picture_in_one_column(study: StudyResults) -> Figure:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 @picture
 def test_picture_in_two_columns(study: StudyResults) -> Figure:
     """The same in 6.75."""

@@ -26,6 +26,7 @@ def test_picture_of_vanilla() -> Figure:
     return figure_of(draw_trace(rai.trace(rai.table_problem(task=2), rai.Vanilla(), 0.01, 0, 3)))
 
 
+@pytest.mark.slow
 @picture
 def test_picture_of_butterscotch() -> Figure:
     """Arms settled in the first of few rounds; clusters that merge later."""
@@ -33,6 +34,7 @@ def test_picture_of_butterscotch() -> Figure:
     return figure_of(draw_trace(rai.trace(ranking, rai.Butterscotch(), 0.01, 0, 3)))
 
 
+@pytest.mark.slow
 @picture
 def test_picture_of_lucb() -> Figure:
     """Named arms, unequal pulls."""
@@ -53,6 +55,7 @@ def test_picture_of_lucb() -> Figure:
     return figure_of(draw_trace(rai.trace(named, rai.LUCB(), 0.01, 0, 3)))
 
 
+@pytest.mark.slow
 @picture
 def test_picture_of_many_arms() -> Figure:
     """40 of 300."""
