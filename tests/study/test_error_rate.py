@@ -172,7 +172,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("known")
 def test_a_study_stops_where_each_task_is_decided(tmp_path: Path) -> None:
     """At a hundredth each of three tasks; the one that cannot be told is said to be open. On two
-    workers, of sums alone, and after it was cut short, all is the same."""
+    workers, in two parts, of sums alone, and after another study, all is the same."""
     results = erring().run(tmp_path / "one")
     frame = results.summary()
     assert frame["error_verdict"].to_list() == ["below delta", "above delta", "open"]
@@ -191,7 +191,9 @@ def test_a_study_stops_where_each_task_is_decided(tmp_path: Path) -> None:
     erring(until=None, most_replications=None, replications=300).run(tmp_path / "three")
     longer = erring().run(tmp_path / "three")
     sums = erring(keep="aggregates").run(tmp_path / "four")
-    for other in (again, longer, sums):
+    erring().run(tmp_path / "five", part="2/2")
+    shares = erring().run(tmp_path / "five", part="1/2")
+    for other in (again, longer, sums, shares):
         assert other.summary().drop("pulls_q05").equals(frame.drop("pulls_q05"))
     assert longer.runs()[-1]["study"]["until"] == "error rate"
 
