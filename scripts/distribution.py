@@ -205,7 +205,9 @@ def _named(missing: list[str], stray: list[str]) -> list[tuple[str, list[str]]]:
 _WHERE = "import rai_sim; print(rai_sim.__file__)"
 _RUN = "run --means 0.9,0.5,0.4 --problem best_arm --algorithm vanilla --replications 200 --json"
 _GRID = """
+import joblib
 import rai_sim as rai
+from distributed import Client
 problem = rai.best_arm(rai.Bernoulli([0.9, 0.5, 0.4]))
 study = rai.Study.grid([problem], [rai.Vanilla()], [0.1, 0.01], replications=100)
 results = study.run("a.study", n_jobs=2)
@@ -213,13 +215,17 @@ assert study.run("a.study").progress() == (200, 200)
 results.report("report.html")
 results.to_csv("rows.csv")
 rai.plotting.normalised_pulls(results).figure.savefig("pulls.png")
+with Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None):
+    with joblib.parallel_config("dask"):
+        result = rai.simulate(problem, rai.Vanilla(), delta=0.1, replications=100, seed=0, n_jobs=2)
+assert result == results.result(study.tasks[0])
 """
 
 
 def works(programs: Path, source: Path, old: bool) -> str:
     """See that the installed package runs outside of the source tree: the command line, a study on
-    two processes, its report and a figure, and a part of the source distribution's tests; return the
-    versions of what it runs on.
+    two workers and on Dask, its report and a figure, and a part of the source distribution's tests;
+    return the versions of what it runs on.
 
     Raises
     ------
@@ -229,9 +235,9 @@ def works(programs: Path, source: Path, old: bool) -> str:
     folder, python = programs.parents[1], programs / "python"
     if not Path(run(python, "-c", _WHERE, cwd=folder).strip()).is_relative_to(folder):
         raise Failed("rai_sim was not imported from where it is installed")
-    errors = json.loads(run(programs / "rai-sim", *_RUN.split(), cwd=folder))
-    if "vanilla" not in json.dumps(errors).lower():
-        raise Failed("rai-sim run --json tells of no Vanilla")
+    told = json.loads(run(programs / "rai-sim", *_RUN.split(), cwd=folder))
+    if "Vanilla(merging=True)" not in json.dumps(told):
+        raise Failed(f"rai-sim run --json tells of no Vanilla: {told}")
     run(python, "-c", _GRID, cwd=folder)
     with tarfile.open(source) as packed:
         packed.extractall(folder, filter="data")
