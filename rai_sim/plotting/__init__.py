@@ -9,7 +9,7 @@ Examples
 >>> from matplotlib.figure import Figure
 >>> runs = [rai.simulate(rai.table_problem(), rai.Butterscotch(), delta=d, replications=40) for d in (0.1, 0.01)]
 >>> rai.plotting.mean_pulls(runs, ax=Figure().subplots()).get_ylabel()
-''
+'mean pulls'
 """
 
 try:
