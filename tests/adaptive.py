@@ -124,7 +124,14 @@ def run_twin(algorithm: Algorithm, instance: Instance, **changes: Any) -> Run:
     except naive.RanOut as ran_out:
         return Run(ran_out_at=ran_out.pull_number)
     settled = tuple(outcome.settled.get(arm, 0) for arm in range(instance.n_arms))
-    return Run(outcome.pulls, outcome.rounds, outcome.representatives, settled, outcome.finished)
+    return Run(
+        outcome.pulls,
+        outcome.rounds,
+        outcome.representatives,
+        settled,
+        outcome.finished,
+        counts=outcome.counts,
+    )
 
 
 def different(algorithm: Algorithm, drawn: list[Instance], **changes: Any) -> list[str]:

@@ -200,8 +200,7 @@ class Runs(NamedTuple):
     theirs: literal.Outcome
 
     def different(self) -> NDArray[np.bool_]:
-        """Return whether anything of a replication differs; arms' pulls are compared where kernels
-        were traced."""
+        """Return whether anything of a replication differs."""
         wrong = np.zeros(len(self.ours.pulls), np.bool_)
         for mine, other in zip(arrays_of(self.ours), arrays_of(self.theirs), strict=True):
             if mine.size and other.size:
@@ -350,15 +349,14 @@ def run_kernels(
     max_pulls: int = -1,
     strides: int = ALL,
 ) -> literal.Outcome:
-    """Run replications through `Algorithm.run_block`; one at a time, with arms' pulls, if
-    traced: not with a cap, as a trace knows of rounds that are asked for and of events only."""
+    """Run replications through `Algorithm.run_block`; one at a time if traced: not with a cap, as a
+    trace knows of rounds that are asked for and of events only."""
     assert not traced or max_pulls < 0, "arms' pulls at a cap are not traced"
     N, parts = len(task.means), []
     for start in range(first, first + count, 1 if traced else count):
         size = 1 if traced else count
-        block = new_block(
-            size, sum(task.required), N, new_history(np.zeros(0, np.int64), N) if traced else None
-        )
+        history = new_history(np.zeros(0, np.int64), N) if traced else None
+        block = new_block(size, sum(task.required), N, history, arms_with_pulls=N)
         algorithm.run_block(
             law, task.block_setting(seed, skip_error, max_pulls, strides), start, block
         )
@@ -367,10 +365,16 @@ def run_kernels(
         assert law.lost[0] == 0, "a random state was dropped"
         settled = block.settled.copy()
         settled[:, 1, :][settled[:, 0, :] == 0] = 0  # not written
-        pulls = block.history.pulls[-1:, 0, :].copy() if traced else np.zeros((0, N), np.int64)
+        if traced:
+            assert np.array_equal(block.history.pulls[-1, 0], block.arm_pulls[0])
         parts.append(
             literal.Outcome(
-                block.pulls, block.rounds, block.finished, block.representatives, settled, pulls
+                pulls=block.pulls,
+                rounds=block.rounds,
+                finished=block.finished,
+                representatives=block.representatives,
+                settled=settled,
+                arm_pulls=block.arm_pulls,
             )
         )
     return literal.Outcome(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))

@@ -113,6 +113,8 @@ class Run:
     ran_out_at : int
         Number of the pull that the recording does not hold, 0 if it sufficed. Nothing else is told
         then.
+    counts : tuple of int
+        Pulls of each arm.
     """
 
     pulls: int = 0
@@ -121,6 +123,7 @@ class Run:
     settled: tuple[int, ...] = ()
     finished: bool = False
     ran_out_at: int = 0
+    counts: tuple[int, ...] = ()
 
 
 Twin = Callable[[Instance], Run]
@@ -353,7 +356,8 @@ def run_kernel(
         strides=strides,
     )
     if block is None:
-        block = new_block(1, sum(instance.required), instance.n_arms)
+        N = instance.n_arms
+        block = new_block(1, sum(instance.required), N, arms_with_pulls=N)
     with kept_apart() if bits else nullcontext():
         algorithm.run_block(law, setting, instance.replication, block)
     if block.fault[0] != NONE:
@@ -369,6 +373,7 @@ def run_kernel(
         tuple(named) if finished else (),
         tuple(block.settled[0, 0].tolist()),
         finished,
+        counts=tuple(block.arm_pulls[0].tolist()),
     )
 
 
@@ -406,9 +411,8 @@ def story_of_kernel(
         instance.required,
         strict=False,
     )
-    block = new_block(
-        1, sum(instance.required), instance.n_arms, new_history(rounds, instance.n_arms)
-    )
+    N = instance.n_arms
+    block = new_block(1, sum(instance.required), N, new_history(rounds, N), arms_with_pulls=N)
     run = run_kernel(algorithm, instance, bits=bits, block=block)
     if run.ran_out_at:
         return Story(run, {}, {}, [])
@@ -534,7 +538,14 @@ def run_twin(algorithm: Algorithm, instance: Instance, width: float = 1.0, **cha
     except naive.RanOut as ran_out:
         return Run(ran_out_at=ran_out.pull_number)
     settled = tuple(outcome.settled.get(arm, 0) for arm in range(instance.n_arms))
-    return Run(outcome.pulls, outcome.rounds, outcome.representatives, settled, outcome.finished)
+    return Run(
+        outcome.pulls,
+        outcome.rounds,
+        outcome.representatives,
+        settled,
+        outcome.finished,
+        counts=outcome.counts,
+    )
 
 
 def twin(

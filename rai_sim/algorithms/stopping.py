@@ -39,6 +39,7 @@ from rai_sim.engine.partition import (
     Partition,
     new_partition,
     open_partition,
+    record_arm_pulls,
     record_outcome,
     settle_arm,
 )
@@ -226,6 +227,7 @@ def end(run: Run, block: Block, b: int, finished: bool) -> bool:
         return False
     cluster_of, clock = run.setting.cluster_of, run.clock
     record_outcome(block, b, run.part, cluster_of, finished, clock[ROUND], clock[PULLS])
+    record_arm_pulls(block, b, run.arm_of, run.taken)
     return True
 
 

@@ -12,8 +12,10 @@ from rai_sim.cli.options import FOLDER, SELECT, STUDY
 from rai_sim.cli.outputs import TABLES, check_beside, check_output
 from rai_sim.cli.results import beside, parse_select, selected, study_at
 from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
+from rai_sim.support.errors import BadInput
 
 _ROWS = typer.Option("--rows", help="one row a replication, not one a task")
+_ARMS = typer.Option("--arms", help="one row a task and arm: pulls, of a study that keeps them")
 _OUTPUT = "the file, .csv or .parquet; default: the study's name with .csv"
 
 
@@ -21,6 +23,7 @@ def export(
     study: Annotated[Path, STUDY],
     output: Annotated[Path | None, options.path(_OUTPUT, "--output", "-o")] = None,
     rows: Annotated[bool, _ROWS] = False,
+    arms: Annotated[bool, _ARMS] = False,
     store: Annotated[Path | None, options.path(FOLDER, metavar="FOLDER")] = None,
     select: Annotated[list[str] | None, SELECT] = None,
 ) -> None:
@@ -28,6 +31,8 @@ def export(
 
     Nothing is run. In CSV a text that a spreadsheet would run gets a leading apostrophe.
     """
+    if rows and arms:
+        raise BadInput("--rows and --arms are two tables; give one of them")
     path = beside(study, ".csv") if output is None else output
     check_output(path, TABLES)
     chosen = parse_select(select or [])
@@ -36,5 +41,5 @@ def export(
         check_beside(path, results.folder)
         found = selected(results, chosen)
         write = found.to_csv if path.suffix.lower() == ".csv" else found.to_parquet
-        write(path, rows=rows)
+        write(path, rows=rows, arms=arms)
     show(f"{path}")

@@ -60,6 +60,26 @@ def write_output(
         write_table(table(), path)
 
 
+def arm_columns(result: Result) -> dict[str, list[float | None]]:
+    """Return what a result keeps of pulls by arm, by the caller's index: their means over finished
+    replications and the standard errors of these; nothing where it keeps none.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> run = rai.simulate(rai.table_problem(), rai.Butterscotch(), replications=3, keep="arm_pulls")
+    >>> [name for name in arm_columns(run)], arm_columns(run)["arm_pulls_mean"][:2]
+    (['arm_pulls_mean', 'arm_pulls_standard_error'], [1037.0, 1037.0])
+    """
+    if result.arm_pulls is None and result.arm_pulls_sum is None:
+        return {}
+    frame = result.by_arm()
+    means = {"arm_pulls_mean": frame["pulls_mean"].to_list()}
+    if result.arm_pulls is None:
+        return means
+    return means | {"arm_pulls_standard_error": frame["pulls_standard_error"].to_list()}
+
+
 def results_frame(results: Iterable[Result]) -> pl.DataFrame:
     """Return one row a result: the columns of `StudyResults.summary` that are not about a study, and
     the seconds."""
@@ -68,14 +88,15 @@ def results_frame(results: Iterable[Result]) -> pl.DataFrame:
     from rai_sim.study.results import SUMMARY_SCHEMA
 
     schema = {key: kind for key, kind in SUMMARY_SCHEMA.items() if key not in _OF_A_STUDY}
-    rows = []
-    for result in results:
+    rows, some = [], list(results)
+    for result in some:
         found = found_in(result)
         facts = {**found.facts, "task": result.experiment.identity().rpartition(":")[2]}
         found = replace(found, facts=facts)
         times = {"seconds": result.seconds, "compile_seconds": result.compile_seconds}
-        rows.append({key: found[key] for key in schema} | times)
+        rows.append({key: found[key] for key in schema} | times | arm_columns(result))
     schema |= {"seconds": pl.Float64, "compile_seconds": pl.Float64}
+    schema |= {key: pl.List(pl.Float64) for key in arm_columns(some[0])} if some else {}
     return pl.DataFrame(rows, schema=schema, orient="row").with_columns(
         pl.col(pl.Float64).fill_nan(None)
     )

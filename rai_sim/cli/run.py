@@ -23,17 +23,20 @@ from rai_sim.cli.options import (
     error_probabilities,
     parse_algorithm,
 )
-from rai_sim.cli.outputs import check_output, results_frame, write_output
+from rai_sim.cli.outputs import arm_columns, check_output, results_frame, write_output
 from rai_sim.cli.problem import build_problem, takes_problem
 from rai_sim.cli.text import show
 from rai_sim.engine.streams import STREAM_VERSION
 from rai_sim.problem import Problem
+from rai_sim.simulation.arm_pulls import BY_REPLICATION, SUMMED, check_keep
 from rai_sim.simulation.beside import compiled_beside
 from rai_sim.simulation.result import Experiment, Result
 from rai_sim.simulation.simulate import SimulationInterrupted, checked_experiment, simulate
 from rai_sim.support.errors import BadInput
 from rai_sim.support.parsing import seen
 
+#: What `--keep` may be.
+KEEPS = (BY_REPLICATION, SUMMED)
 #: What is run if no delta is given.
 _DEFAULT_DELTA = 0.01
 _DELTA = typer.Option(
@@ -44,6 +47,10 @@ _DELTA = typer.Option(
 _OUTPUT = (
     "write one row an algorithm and delta as .csv or .parquet, or what --json prints as .json; in "
     "CSV a text that a spreadsheet would run gets a leading apostrophe"
+)
+_KEEP = (
+    "pulls of each arm, too, of which --output and --json have the means: arm_pulls by replication, "
+    "with standard errors, or arm_pulls_sum, their sums, in little memory"
 )
 _ALGORITHMS = (
     f"repeatable; default {', '.join(VARIANTS)}; known, with defaults: {describe_algorithms()}"
@@ -78,6 +85,7 @@ def run(
     skip_error: Annotated[
         float, options.real("total variation that skipping rounds may cost")
     ] = SKIP_ERROR,
+    keep: Annotated[str | None, options.names(_KEEP, KEEPS)] = None,
     output: Annotated[Path | None, options.path(_OUTPUT, "--output", "-o")] = None,
     progress: Annotated[bool | None, PROGRESS] = None,
     json: Json = False,
@@ -89,6 +97,12 @@ def run(
     problem = build_problem(problem_options)
     deltas = error_probabilities(delta or [str(_DEFAULT_DELTA)])
     check_output(output)
+    check_keep(keep, replications, problem.n_arms)
+    if keep is not None and output is None and not json:
+        raise BadInput(
+            f"--keep {keep} has no place in the table; add --output FILE.csv or --json, which have "
+            "the means by arm"
+        )
     numbers: dict[str, Any] = {
         "replications": replications,
         "seed": seed,
@@ -120,6 +134,7 @@ def run(
                         delta=one.delta,
                         n_jobs=jobs,
                         progress=progress,
+                        keep=keep,
                         **numbers,
                     )
                 )
@@ -137,6 +152,7 @@ def run(
         algorithm=algorithm,
         algorithms=algorithms,
         delta=[str(level) for level in deltas],
+        keep=keep,
         **numbers,
     )
 
@@ -207,6 +223,7 @@ def run_document(problem: Problem, results: Sequence[Result], **more: Any) -> di
     runs = [
         result.summary().to_dict()
         | {"experiment": result.experiment.identity(), "ranges": result.ranges}
+        | arm_columns(result)
         for result in results
     ]
     return {

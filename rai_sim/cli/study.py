@@ -46,6 +46,12 @@ _TIME = (
     "stop after so long, such as 90s, 30m, 2h or 1h30m: what was finished is stored, what is left is "
     "said, and the exit code is 124"
 )
+#: What a study may keep, as `rai_sim.study.store.KEEPS` has it, which is slow to import.
+KEEPS = ("replications", "aggregates", "arm_pulls", "arm_pulls_sum")
+_KEEP = (
+    "replications: rows; aggregates: sums; arm_pulls, arm_pulls_sum: these with the pulls of each "
+    "arm; in place of the file's"
+)
 _OUTPUT = (
     "write the summary, one row a task, as .csv or .parquet, or what --json prints as .json; in CSV "
     "a text that a spreadsheet would run gets a leading apostrophe"
@@ -81,6 +87,7 @@ def study(
         float | None,
         options.real("probability of any wrong verdict on an error rate, at most; default 0.05"),
     ] = None,
+    keep: Annotated[str | None, options.names(_KEEP, KEEPS)] = None,
     jobs: Workers = None,
     backend: Backend = "threads",
     scheduler: Scheduler = None,
@@ -139,7 +146,7 @@ def study(
         "until": until,
         "alpha": alpha,
     }
-    wanted = Study.from_toml(file, **numbers)
+    wanted = Study.from_toml(file, **numbers, keep=keep)
     folder = store_of(file) if store is None else store
     check_output(output)
     check_beside(output, folder, file)
@@ -147,6 +154,7 @@ def study(
         "study",
         store=store,
         **numbers,
+        keep=keep,
         jobs=None if jobs == 1 else jobs,
         part=share,
         backend=None if backend == "threads" else backend,

@@ -37,6 +37,8 @@ class Block(NamedTuple):
     representatives: NDArray[np.int32]  # (B, sum of r), -1 where not finished
     # (B or 0, 2, N) as in rai_sim.engine.partition; not written if it has no rows
     settled: NDArray[np.int64]
+    # (B or 0, N) pulls of each arm by the caller's index; not written if it has no rows
+    arm_pulls: NDArray[np.int64]
     fault: NDArray[np.int64]  # (3,) see rai_sim.engine.faults
     # (ROOM,) rounds are added, of all replications; see rai_sim.engine.strides
     rounds_by_stride: NDArray[np.int64]
@@ -48,9 +50,10 @@ def new_block(
     required: int,
     arms_with_settle_rounds: int = 0,
     history: History | None = None,
+    arms_with_pulls: int = 0,
 ) -> Block:
-    """Allocate a block; settle rounds are kept only if their number of arms is given, a history
-    only if there is room for one."""
+    """Allocate a block; settle rounds, and pulls by arm, are kept only if their number of arms is
+    given, a history only if there is room for one."""
     return Block(
         pulls=np.zeros(replications, np.int64),
         rounds=np.zeros(replications, np.int64),
@@ -60,6 +63,7 @@ def new_block(
         settled=np.zeros(
             (replications if arms_with_settle_rounds else 0, 2, arms_with_settle_rounds), np.int64
         ),
+        arm_pulls=np.zeros((replications if arms_with_pulls else 0, arms_with_pulls), np.int64),
         fault=np.zeros(3, np.int64),
         rounds_by_stride=np.zeros(ROOM, np.int64),
         history=no_history() if history is None else history,
@@ -77,6 +81,7 @@ def part_of(block: Block, start: int, stop: int) -> Block:
         finished=block.finished[rows],
         representatives=block.representatives[rows],
         settled=block.settled[rows],
+        arm_pulls=block.arm_pulls[rows],
         fault=np.zeros(3, np.int64),
         rounds_by_stride=np.zeros(ROOM, np.int64),
         history=block.history._replace(position=new_position()),

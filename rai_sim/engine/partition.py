@@ -123,3 +123,13 @@ def record_outcome(
                 part.settled[0, arm],
                 part.settled[1, arm],
             )
+
+
+@inlined
+def record_arm_pulls(
+    block: Block, b: int, arm_of: NDArray[np.int64], taken: NDArray[np.int64]
+) -> None:
+    """Write the pulls of each arm into row b, if they are kept; both arrays are by label."""
+    if block.arm_pulls.shape[0] > 0:
+        for label in range(arm_of.size):
+            block.arm_pulls[b, arm_of[label]] = taken[label]

@@ -10,16 +10,10 @@ from numpy.typing import NDArray
 
 from rai_sim import bounds
 from rai_sim.bounds.finite import natural_family
-from rai_sim.plotting.inputs import (
-    LEAST_FOR_INTERVAL,
-    NO_INTERVAL,
-    Results,
-    few_cases_of_one_problem,
-    pulls_by_arm,
-)
+from rai_sim.plotting.counted import ArmPulls, counted, interval_words
+from rai_sim.plotting.inputs import Results, few_cases_of_one_problem
 from rai_sim.plotting.style import Look, axes_or_new, finish, plain
 from rai_sim.plotting.ticks import set_ticks
-from rai_sim.simulation.statistics import student_quantile
 from rai_sim.support.checks import check_count
 from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.wording import count
@@ -42,17 +36,19 @@ def allocation(results: Results, ax: Axes | None = None, *, replications: int = 
     (`rai_sim.bounds.degenne_koolen`): an algorithm that meets the bound as delta goes to 0 shares
     its pulls so. Arms stand in the order of their means, best first, dashed lines between clusters.
 
-    Results hold no pulls by arm, so the first finished replications of each experiment are run
-    again (`rai_sim.arm_pulls`). Of fewer than 30 no intervals are drawn, and the legend says so.
+    Pulls by arm are those of all finished replications where they are kept (`keep` in
+    `rai_sim.simulate` and `rai_sim.Study`); else the first finished replications of each experiment
+    are run again (`rai_sim.arm_pulls`). Of fewer than 30, and of sums, no intervals are drawn, and
+    the legend says so.
 
     Parameters
     ----------
-    results : Result, sequence or dict of label to Result, or StudyResults that keep rows
+    results : Result, sequence or dict of label to Result, or StudyResults that keep rows or pulls by arm
         What to draw, up to 6 experiments on one problem of at most 60 arms.
     ax : matplotlib Axes, optional
         Where to draw; a new figure when None.
     replications : int, default 100
-        How many of each experiment are run again, at most.
+        How many of each experiment are run again, at most, where pulls by arm are not kept.
 
     Returns
     -------
@@ -83,26 +79,20 @@ def allocation(results: Results, ax: Axes | None = None, *, replications: int = 
             f"which cannot be told apart; they are known of up to {MOST_ARMS} (of several right "
             "answers 20) 1/2-sub-Gaussian arms in two clusters or more",
         )
-    counted = pulls_by_arm([case for case, _, _ in chosen], number)
     order = np.argsort(-problem.arms.means, kind="stable")
+    found = counted([case for case, _, _ in chosen], number, order)
     places = np.arange(1.0, problem.n_arms + 1.0)
     borders = np.cumsum(problem.clusters)[:-1] + 0.5
     with axes_or_new(ax) as axes:
         family = natural_family(problem)
         best = bounds.degenne_koolen(problem, family).weights[order]
         axes.bar(places, best, _BAR, color="0.85", zorder=0.8, label="best shares (lower bound)")
-        numbers = []
-        for place, ((_, label, look), found) in enumerate(zip(chosen, counted, strict=True)):
-            pulls = found[:, order].astype(np.float64)
+        for place, ((_, label, look), pulls) in enumerate(zip(chosen, found, strict=True)):
             aside = _MARKS * ((place + 0.5) / len(chosen) - 0.5)
-            words = f"{label} ({count(len(pulls), 'replication')})"
+            words = f"{label} ({count(pulls.number, 'replication')})"
             _draw_shares(axes, places + aside, pulls, look, words)
-            numbers.append(len(pulls))
-        if max(numbers) >= LEAST_FOR_INTERVAL:
-            words = "bar: 95 % interval of the share"
-            axes.plot([], [], color="0.5", marker="|", markersize=10, ls="none", label=words)
-        if min(numbers) < LEAST_FOR_INTERVAL:
-            axes.plot([], [], linestyle="none", label=NO_INTERVAL)
+        for words, marker in interval_words(found, "share"):
+            axes.plot([], [], color="0.5", marker=marker, markersize=10, ls="none", label=words)
         for border in borders:
             axes.axvline(border, color="0.35", linestyle=(0, (2, 2)), linewidth=1.0, zorder=0.5)
         axes.set_xlim(0.4, problem.n_arms + 0.6)
@@ -115,21 +105,12 @@ def allocation(results: Results, ax: Axes | None = None, *, replications: int = 
         return finish(axes, "Shares of pulls")
 
 
-def _draw_shares(
-    ax: Axes, x: NDArray[np.float64], pulls: NDArray[np.float64], look: Look, label: str
-) -> None:
+def _draw_shares(ax: Axes, x: NDArray[np.float64], pulls: ArmPulls, look: Look, label: str) -> None:
     """Draw the arms' shares of all pulls, with intervals if there are replications enough."""
-    n, share = len(pulls), pulls.sum(axis=0) / pulls.sum()
-    error = np.full(len(share), np.nan)
-    if n >= LEAST_FOR_INTERVAL:
-        # of a ratio of means: the numerator's distance from the share of the denominator
-        off = pulls - share * pulls.sum(axis=1, keepdims=True)
-        spread = off.std(axis=0, ddof=1) / np.sqrt(n) / pulls.sum(axis=1).mean()
-        error = student_quantile(n) * spread
     ax.errorbar(
         x,
-        share,
-        yerr=error,
+        pulls.share,
+        yerr=pulls.error_of_share(),
         fmt=look.marker,
         color=look.colour,
         markersize=4.5,

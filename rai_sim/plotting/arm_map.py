@@ -10,7 +10,8 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.ticker import FixedLocator, NullLocator
 from numpy.typing import NDArray
 
-from rai_sim.plotting.inputs import Results, few_cases_of_one_problem, pulls_by_arm
+from rai_sim.plotting.counted import counted
+from rai_sim.plotting.inputs import Results, few_cases_of_one_problem
 from rai_sim.plotting.legends import OURS, text_width
 from rai_sim.plotting.style import axes_or_new, finish
 from rai_sim.plotting.ticks import TickFormatter, TickLocator, set_ticks
@@ -39,17 +40,18 @@ def arm_map(results: Results, ax: Axes | None = None, *, replications: int = 100
     is room.
 
     Arms stand in the order of their means, best first, with white lines between clusters; a row is
-    an experiment. Results hold no pulls by arm, so the first finished replications of each are run
+    an experiment. Pulls by arm are those of all finished replications where they are kept (`keep` in
+    `rai_sim.simulate` and `rai_sim.Study`); else the first finished replications of each are run
     again (`rai_sim.arm_pulls`).
 
     Parameters
     ----------
-    results : Result, sequence or dict of label to Result, or StudyResults that keep rows
+    results : Result, sequence or dict of label to Result, or StudyResults that keep rows or pulls by arm
         What to draw, up to 12 experiments on one problem of at most 60 arms.
     ax : matplotlib Axes, optional
         Where to draw; a new figure when None.
     replications : int, default 100
-        How many of each experiment are run again, at most.
+        How many of each experiment are run again, at most, where pulls by arm are not kept.
 
     Returns
     -------
@@ -79,8 +81,7 @@ def arm_map(results: Results, ax: Axes | None = None, *, replications: int = 100
             "rai_sim.plotting.pulls_by_gap shows more",
         )
     order = np.argsort(-problem.arms.means, kind="stable")
-    found = pulls_by_arm([case for case, _, _ in chosen], number)
-    pulls = np.stack([one[:, order].mean(axis=0) for one in found])
+    pulls = np.stack([one.mean for one in counted([case for case, _, _ in chosen], number, order)])
     with axes_or_new(ax, size_for(len(chosen))) as axes:
         labels = [label for _, label, _ in chosen]
         image = _draw_map(axes, pulls, labels)

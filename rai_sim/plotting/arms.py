@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rai_sim.plotting.counted import counted, interval_words
 from rai_sim.plotting.inputs import (
-    LEAST_FOR_INTERVAL,
-    NO_INTERVAL,
-    Case,
     Results,
     few_cases_of_one_problem,
-    pulls_by_arm,
-    rows_of,
 )
 from rai_sim.plotting.style import axes_or_new, finish, scale_axis
-from rai_sim.simulation.statistics import student_quantile
 from rai_sim.support.checks import check_count
 from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.wording import count
-from rai_sim.tracing.trace import pulls_of_arms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,19 +31,21 @@ _MARK = 4.0
 def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int = 100) -> Axes:
     """Draw each arm's mean pulls, with 95 % intervals, against its arm gap.
 
-    Results hold no pulls by arm, so the first finished replications of each experiment are run
-    again (`rai_sim.arm_pulls`). Of fewer than 30 no intervals are drawn, and the legend says so.
+    Pulls by arm are those of all finished replications where they are kept (`keep` in
+    `rai_sim.simulate` and `rai_sim.Study`); else the first finished replications of each experiment
+    are run again (`rai_sim.arm_pulls`). Of fewer than 30, and of sums, no intervals are drawn, and
+    the legend says so.
     Marks of one arm stand side by side about its gap. Of more than 1,000 arms so many are drawn,
     evenly spaced in the order of their gaps, least and greatest among them; the legend says so.
 
     Parameters
     ----------
-    results : Result, sequence or dict of label to Result, or StudyResults that keep rows
+    results : Result, sequence or dict of label to Result, or StudyResults that keep rows or pulls by arm
         What to draw, up to 6 experiments on one problem.
     ax : matplotlib Axes, optional
         Where to draw; a new figure when None.
     replications : int, default 100
-        How many of each experiment are run again, at most.
+        How many of each experiment are run again, at most, where pulls by arm are not kept.
 
     Returns
     -------
@@ -81,20 +76,12 @@ def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int 
             "is nothing to draw against",
         )
     drawn = _drawn(problem.arm_gaps)
-    counted = _counted([case for case, _, _ in chosen], number, drawn)
+    found = counted([case for case, _, _ in chosen], number, drawn)
     gaps = problem.arm_gaps[drawn]
     with axes_or_new(ax) as axes:
         shown: list[NDArray[np.float64]] = []
-        numbers: list[int] = []
-        for place, ((_, label, look), found) in enumerate(zip(chosen, counted, strict=True)):
-            pulls = found.astype(np.float64)
-            n, mean = len(pulls), pulls.mean(axis=0)
-            enough = n >= LEAST_FOR_INTERVAL
-            error = (
-                student_quantile(n) * pulls.std(axis=0, ddof=1) / np.sqrt(n)
-                if enough
-                else np.full(len(mean), np.nan)
-            )
+        for place, ((_, label, look), pulls) in enumerate(zip(chosen, found, strict=True)):
+            mean, error = pulls.mean, pulls.error_of_mean()
             # Where the interval reaches 0 a logarithmic axis would lose the whole bar.
             down = np.minimum(error, 0.999 * mean)
             bars = axes.errorbar(
@@ -106,26 +93,15 @@ def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int 
                 markersize=5,
                 capsize=2.5,
                 linewidth=1.2,
-                label=f"{label} ({count(n, 'replication')})",
+                label=f"{label} ({count(pulls.number, 'replication')})",
             )
             for (
                 artist
             ) in bars.get_children():  # now, not while they are made: limits are those of the data
                 artist.set_transform(_aside(axes, _MARK * (place - (len(chosen) - 1) / 2.0)))
             shown.append(mean)
-            numbers.append(n)
-        if max(numbers) >= LEAST_FOR_INTERVAL:
-            axes.plot(
-                [],
-                [],
-                color="0.5",
-                marker="|",
-                markersize=10,
-                linestyle="none",
-                label="bar: 95 % interval of the mean",
-            )
-        if min(numbers) < LEAST_FOR_INTERVAL:
-            axes.plot([], [], linestyle="none", label=NO_INTERVAL)
+        for words, marker in interval_words(found, "mean"):
+            axes.plot([], [], color="0.5", marker=marker, markersize=10, ls="none", label=words)
         if len(drawn) < problem.n_arms:
             axes.plot([], [], linestyle="none", label=f"{len(drawn):,} of {problem.n_arms:,} arms")
         axes.axvline(
@@ -140,15 +116,6 @@ def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int 
         scale_axis(axes, "y", np.concatenate(shown), factor=4.0)
         axes.set(xlabel="arm gap", ylabel="mean pulls of the arm")
         return finish(axes, "Pulls of each arm")
-
-
-def _counted(
-    cases: Sequence[Case], number: int, drawn: NDArray[np.int64]
-) -> list[NDArray[np.int64]]:
-    """Return the pulls of the arms that are drawn; of very many, those of others are not kept."""
-    if cases[0].experiment.problem.n_arms <= _MOST_ARMS:
-        return pulls_by_arm(cases, number)
-    return [pulls_of_arms(result, number, drawn) for result in rows_of(cases)]
 
 
 def _drawn(gaps: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -1,5 +1,5 @@
-"""Figures of pulls by arm that a study gets, for which replications are run again: of how many, and
-of which algorithms."""
+"""Figures of pulls by arm that a study gets: where it keeps none, replications are run again for
+them, and here is how many, and of which algorithms."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _REPLICATIONS, _ARMS, _PULLS, _MOST_PULLS = 100, 500, 2e7, 3e8
 
 
 def by_arm(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
-    """Yield pulls by arm for instances of a few arms of which rows are kept: against gaps, for
-    several algorithms as a map, and as shares where the best ones are known."""
+    """Yield pulls by arm for instances of a few arms of which rows, or these, are kept: against gaps,
+    for several algorithms as a map, and as shares where the best ones are known."""
     told = list(_counted_by_arm(cases, everything))
     for group, more in groups.some(told, _ALGORITHMS, everything):
         what = "pulls of each arm against its gap"
@@ -51,7 +51,7 @@ def by_arm(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
 def _counted_by_arm(cases: Sequence[Case], everything: bool) -> Iterator[list[Case]]:
     """Yield the cases of which pulls by arm can be counted, by place."""
     for group in groups.places(cases, everything):
-        told = [case for case in group if keeps_history(case.experiment)]
+        told = [case for case in group if case.keeps_arm_pulls or keeps_history(case.experiment)]
         if told and has_arms(told):
             yield told
 
@@ -68,7 +68,9 @@ def _drawing(
     where, rest = groups.where(group, cases), [case for case in group if not too_dear(case)]
     left = ", ".join(dict.fromkeys(case.label for case in group if too_dear(case)))
     if rest:
-        caption = f"{where}: {what}, in replications that were run again for it.{more}"
+        again = any(not case.keeps_arm_pulls for case in rest)
+        how = ", in replications that were run again for it" if again else ""
+        caption = f"{where}: {what}{how}.{more}"
         if left:
             where, caption = (
                 f"{where}, without {left}",
@@ -80,12 +82,12 @@ def _drawing(
 
 def has_arms(group: Sequence[Case]) -> bool:
     """Whether pulls by arm suit an instance: it has some, not too many, with finite gaps, and rows
-    are kept."""
+    or pulls by arm are kept."""
     problem = group[0].experiment.problem
     return (
         2 < problem.n_arms <= _ARMS
         and math.isfinite(problem.bottleneck_gap)
-        and group[0].keeps_rows
+        and (group[0].keeps_rows or group[0].keeps_arm_pulls)
     )
 
 
@@ -110,8 +112,14 @@ def _has_best_shares(group: Sequence[Case]) -> bool:
 
 
 def _draw(draw: Callable[..., Axes], group: Sequence[Case], title: str, ax: Axes) -> Axes:
-    number = min(map(replications_again, group))
-    return draw_titled(partial(draw, replications=number), group, title, ax)
+    return draw_titled(partial(draw, replications=run_again_for(group)), group, title, ax)
+
+
+def run_again_for(group: Sequence[Case]) -> int:
+    """Return how many replications a figure of some cases runs again of each, as far as they keep no
+    pulls by arm."""
+    again = [replications_again(case) for case in group if not case.keeps_arm_pulls]
+    return min(again, default=_REPLICATIONS)
 
 
 def replications_again(case: Case) -> int:
@@ -126,4 +134,4 @@ def replications_again(case: Case) -> int:
 def too_dear(case: Case) -> bool:
     """Whether fewer replications can be run again than make an interval: then they are not worth
     it."""
-    return replications_again(case) < LEAST_FOR_INTERVAL
+    return not case.keeps_arm_pulls and replications_again(case) < LEAST_FOR_INTERVAL

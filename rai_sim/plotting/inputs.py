@@ -22,7 +22,7 @@ from rai_sim.simulation.summary import found_in
 from rai_sim.simulation.theory import Theory, theory_of
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError, Named
 from rai_sim.support.wording import listed
-from rai_sim.tracing.trace import arm_pulls
+from rai_sim.tracing.trace import arm_pulls, pulls_of_arms
 
 if TYPE_CHECKING:
     import polars as pl
@@ -133,16 +133,36 @@ class Case:
         """Whether single replications are known, not aggregates alone."""
         return self.study is None or self.study[0].keeps_rows
 
+    @property
+    def keeps_arm_pulls(self) -> bool:
+        """Whether the pulls of each arm are kept, by replication or as sums."""
+        if self.result is not None:
+            return self.result.arm_pulls is not None or self.result.arm_pulls_sum is not None
+        return self.study is not None and self.study[0].keeps_arm_pulls
+
+    def arm_pulls_sum(self) -> tuple[NDArray[np.int64], int] | None:
+        """Return the pulls of each arm over the finished replications, and how many these are, where
+        they are kept so, and not by replication."""
+        if self.result is not None:
+            sums = self.result.arm_pulls_sum
+            return None if sums is None else (sums, self.finished)
+        if self.study is None or self.keeps_rows or not self.keeps_arm_pulls:
+            return None
+        results, task = self.study
+        return results.arm_pulls_sum(task)
+
     @cached_property
     def _by_arm(self) -> dict[int, NDArray[np.int64]]:
         return {}
 
-    def pulls_by_arm(self, rows: Result, number: int) -> NDArray[np.int64]:
-        """Return the pulls of each arm in the first finished replications (`rai_sim.arm_pulls`),
-        which are run again once for all figures of this case."""
+    def pulls_by_arm(self, rows: Result, number: int, arms: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the pulls of some arms in the first finished replications; where they are not kept
+        and of few arms, these are run again once for all figures of this case."""
+        if rows.arm_pulls is not None or len(arms) < rows.problem.n_arms:
+            return pulls_of_arms(rows, number, arms)
         if number not in self._by_arm:
             self._by_arm[number] = arm_pulls(rows, number)
-        return self._by_arm[number]
+        return self._by_arm[number][:, arms]
 
     def rows(self) -> Result | None:
         """Return the replications; None where a study keeps aggregates only."""
@@ -226,13 +246,6 @@ def rows_of(cases: Sequence[Case]) -> list[Result]:
             "with keep='replications'",
         )
     return rows
-
-
-def pulls_by_arm(cases: Sequence[Case], number: int) -> list[NDArray[np.int64]]:
-    """Return each case's pulls by arm, (replications, arms) each; refuse aggregates."""
-    return [
-        case.pulls_by_arm(rows, number) for case, rows in zip(cases, rows_of(cases), strict=True)
-    ]
 
 
 def _all_cases(results: Results, summary: pl.DataFrame | None) -> list[Case]:

@@ -8,11 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rai_sim.plotting.allocation import MOST_ARMS, allocation
-from rai_sim.plotting.by_arm import replications_again
+from rai_sim.plotting.by_arm import run_again_for, too_dear
 from rai_sim.plotting.drawing import Drawing
 from rai_sim.plotting.efficiency import efficiency
 from rai_sim.plotting.exponents import exponents
-from rai_sim.plotting.inputs import LEAST_FOR_INTERVAL, Case, cases_of
+from rai_sim.plotting.inputs import Case, cases_of
 from rai_sim.plotting.law import law
 from rai_sim.plotting.means import mean_pulls
 from rai_sim.plotting.moderate import moderate_confidence
@@ -97,12 +97,11 @@ def _at_the_end(cases: Sequence[Case], against: str) -> Iterator[Drawing]:
     told = [
         case
         for case in there
-        if case.keeps_rows
-        and keeps_history(case.experiment)
-        and case.experiment.problem.n_arms <= MOST_ARMS
-        and replications_again(case) >= LEAST_FOR_INTERVAL
+        if case.experiment.problem.n_arms <= MOST_ARMS
+        and (case.keeps_arm_pulls or (case.keeps_rows and keeps_history(case.experiment)))
+        and not too_dear(case)
     ]
     if told:
         caption = f"At {where}: each arm's share of the pulls, beside the best shares."
-        number = min(map(replications_again, told))
+        number = run_again_for(told)
         yield Drawing("allocation", caption, partial(allocation, told, replications=number))

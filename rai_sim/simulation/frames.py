@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 #: Columns of one number a replication.
 _COUNTS, _SWITCHES = ("replication", "pulls", "rounds"), ("correct", "finished")
 _NEEDED = (*_COUNTS, *_SWITCHES, "representatives")
+#: There where it was kept.
+_ARMS = "arm_pulls"
 
 
 class Rows(NamedTuple):
@@ -36,6 +38,7 @@ class Rows(NamedTuple):
     correct: NDArray[np.bool_]
     finished: NDArray[np.bool_]
     representatives: NDArray[np.int32]
+    arm_pulls: NDArray[np.int64] | None = None
 
 
 def rows_of(frame: pl.DataFrame | pl.LazyFrame, problem: Problem) -> Rows:
@@ -77,9 +80,10 @@ def rows_of(frame: pl.DataFrame | pl.LazyFrame, problem: Problem) -> Rows:
         raise ArgumentValueError(
             "frame", "frame has no rows; a result has at least one replication"
         )
-    for name in _NEEDED:
+    names = [*_NEEDED, *([_ARMS] if _ARMS in frame.columns else [])]
+    for name in names:
         _check_column(frame[name])
-    frame = frame.select(_NEEDED).sort("replication")
+    frame = frame.select(names).sort("replication")
     index = frame["replication"].cast(pl.Int64).to_numpy()
     twice = np.flatnonzero(np.diff(index) == 0)
     if twice.size:
@@ -95,6 +99,7 @@ def rows_of(frame: pl.DataFrame | pl.LazyFrame, problem: Problem) -> Rows:
         frame["correct"].to_numpy(),
         frame["finished"].to_numpy(),
         _representatives(frame, problem),
+        _arm_pulls(frame, problem) if _ARMS in names else None,
     )
 
 
@@ -109,7 +114,8 @@ def _check_column(column: pl.Series) -> None:
         fine, wanted = kind == pl.Boolean, "true and false"
     else:
         nested = kind.inner if isinstance(kind, pl.List | pl.Array) else None
-        fine, wanted = nested is not None and nested.is_integer(), "lists of arms, by their indices"
+        fine = nested is not None and nested.is_integer()
+        wanted = "lists of pulls" if name == _ARMS else "lists of arms, by their indices"
     if not fine:
         raise ArgumentTypeError(
             "frame", f"frame: column {name!r} is of type {kind}; it must hold {wanted}"
@@ -155,6 +161,24 @@ def _representatives(frame: pl.DataFrame, problem: Problem) -> NDArray[np.int32]
             f"{problem.n_arms - 1}, and -1 stands for none",
         )
     return arms.astype(np.int32).reshape(-1, width)
+
+
+def _arm_pulls(frame: pl.DataFrame, problem: Problem) -> NDArray[np.int64]:
+    """Return the pulls of each arm, one row a replication, which add up to its pulls."""
+    import polars as pl
+
+    lists = frame[_ARMS].cast(pl.List(pl.Int64))
+    lengths = lists.list.len().to_numpy()
+    pulls = lists.explode()
+    fine = bool((lengths == problem.n_arms).all()) and not pulls.null_count()
+    table = pulls.to_numpy().reshape(-1, problem.n_arms) if fine else None
+    if table is None or not np.array_equal(table.sum(axis=1), frame["pulls"].to_numpy()):
+        raise ArgumentValueError(
+            "frame",
+            f"frame: column {_ARMS!r} must hold {problem.n_arms} numbers a row, whose sum is in the "
+            "column 'pulls'; leave the column out if it is something else",
+        )
+    return table
 
 
 def check_rows(rows: Rows, problem: Problem, max_pulls: int | None) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from rai_sim.simulation.arm_pulls import Kept, sums_of, total_of
 from rai_sim.simulation.experiment import Experiment
-from rai_sim.support.errors import ArgumentValueError
+from rai_sim.support.errors import ArgumentValueError, Named
 from rai_sim.support.wording import short
 
 
@@ -77,3 +78,29 @@ def refuse_other_experiment(one: Experiment, other: Experiment) -> None:
         f"cannot merge results of different experiments: they differ in {', '.join(words)}; "
         "merge only replications of one experiment",
     )
+
+
+def kept_by_all(parts: Sequence[Kept]) -> tuple[bool, NDArray[np.int64] | None]:
+    """Return whether the union of results keeps pulls by arm by replication, or the sums that it
+    keeps; where some have them by replication and others as sums it keeps sums.
+
+    Raises
+    ------
+    ValueError
+        If some keep them and others do not.
+    OverflowError
+        If the sums are too large.
+    """
+    if all(part.arm_pulls is not None for part in parts):
+        return True, None
+    sums = [found[0] for part in parts if (found := sums_of(part)) is not None]
+    if not sums:
+        return False, None
+    if len(sums) < len(parts):
+        raise ArgumentValueError(
+            "results",
+            f"cannot merge: {len(sums)} of {len(parts)} results keep pulls by arm and the others do "
+            "not; simulate all with the same ",
+            Named("keep"),
+        )
+    return False, total_of(sums)

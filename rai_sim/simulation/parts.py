@@ -12,6 +12,7 @@ from typing import NamedTuple
 from rai_sim.engine.blocks import Block, part_of
 from rai_sim.engine.faults import KernelStopped
 from rai_sim.engine.stop import PULLS
+from rai_sim.simulation.arm_pulls import check_written
 from rai_sim.simulation.compilation import compile_seconds
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.workers import run_into
@@ -38,7 +39,8 @@ def run_part(experiment: Experiment, first: int, block: Block, start: int, stop:
     Raises
     ------
     ValueError, OverflowError
-        As `rai_sim.simulation.workers.run_into` does.
+        As `rai_sim.simulation.workers.run_into` does; ValueError if pulls by arm are kept and the
+        algorithm does not write them.
     """
     began, compiled = time.perf_counter(), compile_seconds()
     rows, pulls = part_of(block, start, stop), 0
@@ -48,6 +50,9 @@ def run_part(experiment: Experiment, first: int, block: Block, start: int, stop:
     except KernelStopped as signal:
         finished, stopped = signal.replications, True
         pulls = max(int(rows.history.position[PULLS]), 0)
+    if block.arm_pulls.shape[0] > 0:
+        done = slice(start, start + finished)
+        check_written(experiment.algorithm.label, block.arm_pulls[done], block.pulls[done])
     seconds = time.perf_counter() - began - (compile_seconds() - compiled)
     return Part(finished, max(seconds, 0.0), stopped, pulls)
 

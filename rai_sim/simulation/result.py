@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.problem import Problem
+from rai_sim.simulation.arm_pulls import by_arm_frame
 from rai_sim.simulation.experiment import Experiment as Experiment
 from rai_sim.simulation.frames import check_rows, named_frame, rows_of
-from rai_sim.simulation.merging import joined, refuse_other_experiment
+from rai_sim.simulation.merging import joined, kept_by_all, refuse_other_experiment
 from rai_sim.simulation.summary import Summary as Summary
 from rai_sim.simulation.summary import summarise
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
@@ -31,7 +32,10 @@ _COLUMNS: dict[str, type[np.generic]] = {
     "correct": np.bool_,
     "finished": np.bool_,
     "representatives": np.int32,
+    "arm_pulls": np.int64,
 }
+#: Not there where they were not asked for.
+_KEPT = ("arm_pulls", "arm_pulls_sum")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,11 +68,17 @@ class Result:
     compile_seconds : float
         Wall time spent compiling kernels in this process, added up by merges; 0 where they were on
         disk.
+    arm_pulls : (R, N) int64, optional
+        Pulls of each arm, by the caller's index, whose row sums are `pulls`; None unless simulated
+        with keep="arm_pulls".
+    arm_pulls_sum : (N,) int64, optional
+        Their sums over the finished replications; None unless with keep="arm_pulls_sum".
 
     Raises
     ------
     ValueError
-        If ranges overlap or are empty, or an array does not have one row a replication.
+        If ranges overlap or are empty, an array does not have one row a replication, or the sums
+        not one an arm.
 
     Examples
     --------
@@ -91,23 +101,28 @@ class Result:
     representatives: NDArray[np.int32]
     seconds: float = 0.0
     compile_seconds: float = 0.0
+    arm_pulls: NDArray[np.int64] | None = None
+    arm_pulls_sum: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         """Join ranges, protect the arrays and check that they fit."""
         ranges = joined(self.ranges)
         object.__setattr__(self, "ranges", ranges)
         replications = sum(stop - start for start, stop in ranges)
-        for name, dtype in _COLUMNS.items():
+        arms = (self.problem.n_arms,)
+        widths = {"representatives": (sum(self.problem.required),), "arm_pulls": arms}
+        shapes = {name: (replications, *widths.get(name, ())) for name in _COLUMNS}
+        for name, shape in (shapes | {"arm_pulls_sum": arms}).items():
+            if name in _KEPT and getattr(self, name) is None:
+                continue
+            dtype = _COLUMNS.get(name, np.int64)
             # A view, so that the caller's own array stays writable.
             array: NDArray[Any] = np.asarray(getattr(self, name), dtype=dtype).view()
-            width = (sum(self.problem.required),) if name == "representatives" else ()
-            shape = (replications, *width)
             if array.shape != shape:
                 raise ArgumentValueError(
                     name,
                     f"{name} has shape {array.shape} but ranges={short.repr(tuple(ranges))} need "
-                    f"{shape}; give "
-                    "one row a replication",
+                    f"{shape}; give one row a replication",
                 )
             array.setflags(write=False)
             object.__setattr__(self, name, array)
@@ -161,8 +176,8 @@ class Result:
         Raises
         ------
         ValueError
-            If there is none, if experiments differ (naming in what), or if replications are in two
-            results (naming them).
+            If there is none, if experiments differ (naming in what), if replications are in two
+            results (naming them), or if some keep pulls by arm and others none.
 
         Examples
         --------
@@ -200,11 +215,14 @@ class Result:
                 [getattr(part, name)[row : row + b - a] for a, b, part, row in pieces]
             )
 
-        columns = {name: column(name) for name in _COLUMNS}
+        columns = {name: column(name) for name in _COLUMNS if name not in _KEPT}
+        by_row, summed = kept_by_all(parts)
         return cls(
             parts[0].experiment,
             ranges,
             **columns,
+            arm_pulls=column("arm_pulls") if by_row else None,
+            arm_pulls_sum=summed,
             seconds=sum(part.seconds for part in parts),
             compile_seconds=sum(part.compile_seconds for part in parts),
         )
@@ -223,7 +241,8 @@ class Result:
             return NotImplemented
         if self.ranges != other.ranges or self.experiment != other.experiment:
             return False
-        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in _COLUMNS)
+        names = (*_COLUMNS, "arm_pulls_sum")
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
     # Equal by content that is too long to hash.
     __hash__ = None  # type: ignore[assignment]
@@ -264,7 +283,7 @@ class Result:
         -------
         polars.DataFrame
             replication, pulls, rounds (Int64), correct, finished (Boolean), representatives
-            (List(Int32)).
+            (List(Int32)); arm_pulls (List(Int64)) if it is kept.
 
         Examples
         --------
@@ -276,8 +295,10 @@ class Result:
         import polars as pl  # slow to load, and most runs never ask for a frame
 
         columns: dict[str, Any] = {"replication": self.replication_index}
-        columns |= {name: getattr(self, name) for name in _COLUMNS}
+        columns |= {name: getattr(self, name) for name in _COLUMNS if name not in _KEPT}
         columns["representatives"] = pl.Series(self.representatives).arr.to_list()
+        if self.arm_pulls is not None:
+            columns["arm_pulls"] = pl.Series(self.arm_pulls).arr.to_list()
         return pl.DataFrame(columns)
 
     @classmethod
@@ -336,7 +357,7 @@ class Result:
         run = checked_experiment(problem, algorithm, delta, seed, skip_error, max_pulls)
         rows = rows_of(frame, problem)
         check_rows(rows, problem, run.max_pulls)
-        return cls(run, *rows)
+        return cls(run, **rows._asdict())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the result into a Parquet file, from which `rai_sim.load_result` reads it.
@@ -392,3 +413,27 @@ class Result:
         [(1, 'Stalker', 20, 1.0)]
         """
         return named_frame(self)
+
+    def by_arm(self) -> pl.DataFrame:
+        """Return one row an arm: what the finished replications pulled it, where that was kept.
+
+        Returns
+        -------
+        polars.DataFrame
+            arm (index), name, cluster (1 is the best), mean (reward), pulls_sum, pulls_mean, share
+            of all pulls, pulls_standard_error (of pulls_mean; null where only sums are kept).
+
+        Raises
+        ------
+        ValueError
+            If it was not kept.
+
+        Examples
+        --------
+        >>> import rai_sim as rai
+        >>> problem = rai.table_problem(task=1)
+        >>> result = rai.simulate(problem, rai.Vanilla(), replications=100, keep="arm_pulls_sum")
+        >>> int(result.by_arm()["pulls_sum"].sum()) == int(result.pulls.sum())
+        True
+        """
+        return by_arm_frame(self)

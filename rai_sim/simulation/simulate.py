@@ -11,13 +11,22 @@ from collections.abc import Generator, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.engine.blocks import Block, copy_of, part_of
 from rai_sim.problem import Problem, check_delta
+from rai_sim.simulation.arm_pulls import (
+    BY_REPLICATION,
+    SUMMED,
+    added,
+    check_keep,
+    most_in_part,
+)
 from rai_sim.simulation.compilation import compile_seconds
 from rai_sim.simulation.pace import Pace
 from rai_sim.simulation.parts import PART_SECONDS, Part, next_size, run_part
@@ -79,6 +88,7 @@ def simulate(
     max_pulls: int | None = None,
     first_replication: int = 0,
     block_size: int | None = None,
+    keep: str | None = None,
 ) -> Result:
     """Run independent replications of an algorithm on a problem.
 
@@ -126,6 +136,11 @@ def simulate(
         alone.
     block_size : int, optional
         Replications a block; chosen by measured time when None.
+    keep : {"arm_pulls", "arm_pulls_sum"}, optional
+        What to keep of the pulls of each arm: those of each replication, R N numbers of 8 bytes in
+        `Result.arm_pulls`, at most 2 GiB; or their sums over the finished replications, N numbers
+        in `Result.arm_pulls_sum`, whatever R. No other number depends on it. None keeps neither;
+        `rai_sim.arm_pulls` runs some replications again for them.
 
     Returns
     -------
@@ -136,9 +151,10 @@ def simulate(
     ------
     TypeError, ValueError
         If an argument is of a wrong type or value, before anything is run; or if a recording runs
-        out, or a law's rewards have no finite sum, naming arm and pull.
+        out, or a law's rewards have no finite sum, naming arm and pull; or if pulls by arm are kept
+        of an algorithm of one's own that does not write them.
     OverflowError
-        If a replication without cap would pass 2^62 pulls.
+        If a replication without cap would pass 2^62 pulls, or the pulls that are summed 2^63.
     WorkersLost
         A ConnectionError: a cluster's scheduler is gone, or worker processes end again and again.
     SimulationInterrupted
@@ -159,7 +175,8 @@ def simulate(
     count = check_count("replications", replications, 1)
     first = check_count("first_replication", first_replication, 0)
     size = None if block_size is None else check_count("block_size", block_size, 1)
-    run = _Run(experiment, first, count, size, check_workers(n_jobs))
+    kept = check_keep(keep, count, problem.n_arms)
+    run = _Run(experiment, first, count, size, check_workers(n_jobs), kept)
     check_progress(progress)
     with Bar(count, progress, experiment.algorithm.label, name_of=run.name_of) as bar:
         try:
@@ -220,6 +237,14 @@ def checked_experiment(
     )
 
 
+class _Done(NamedTuple):
+    """What is done: ranges of rows, joined, and the pulls of each arm in them, if these are added
+    up."""
+
+    ranges: list[tuple[int, int]]
+    arm_pulls: NDArray[np.int64] | None
+
+
 @dataclass
 class _Run:
     """Replications first..first+count-1 on their way into one preallocated block."""
@@ -229,14 +254,17 @@ class _Run:
     count: int
     block_size: int | None
     n_jobs: int | None
+    keep: str | None = None
     started: float = field(default_factory=time.perf_counter)
     compiled_before: float = field(default_factory=compile_seconds)
-    done: list[tuple[int, int]] = field(default_factory=list)
+    done: _Done = field(default_factory=lambda: _Done([], None))
+    lock: Lock = field(default_factory=Lock)
     #: Replications that take about as long as a part should.
     size: int = 1
 
     def __post_init__(self) -> None:
-        self.out = block_for(self.experiment, self.count)
+        self.out = block_for(self.experiment, self.count, self.keep == BY_REPLICATION)
+        self.most = most_in_part(self.keep, self.experiment.problem.n_arms)
 
     def name_of(self, experiment: Experiment) -> str | None:
         """Return no name for this run's experiment, None for others."""
@@ -259,7 +287,7 @@ class _Run:
         self.out.history.stop[0] = 0
 
     def _first_pass(self) -> Generator[int]:
-        most = self.block_size or self.count
+        most = min(self.block_size or self.count, self.most)
         start, size, each = 0, most if self.block_size and self.n_jobs == 1 else 1, 0.0
         # Alone, every block runs here. With workers, the first ones do, short ones: they compile
         # what is missing once, and tell a replication's time.
@@ -271,7 +299,7 @@ class _Run:
             yield part.finished
             if self.n_jobs != 1 or self.block_size is None:
                 size = min(next_size(stop - start, part.seconds), most)
-            if self.n_jobs != 1 and len(self.done) == 1 and part.seconds < _LONG_FOR_A_CALL:
+            if self.n_jobs != 1 and start == 0 and part.seconds < _LONG_FOR_A_CALL:
                 # the first block's time may be compilation's, or mostly a call's
                 size = min(size, 16)
             else:
@@ -289,7 +317,7 @@ class _Run:
             for part in spread(self._run_part, parts, self.n_jobs):
                 yield part.finished
             return
-        run = partial(_run_elsewhere, os.getpid(), self.experiment, self.first)
+        run = partial(_run_elsewhere, os.getpid(), self.experiment, self.first, self.keep)
         with closing(spread(run, parts, self.n_jobs, late=self._collect_late, pace=pace)) as blocks:
             for found in blocks:
                 yield self._collect(found)
@@ -300,21 +328,27 @@ class _Run:
         most = math.ceil((self.count - start) / (8 * effective_workers(self.n_jobs)))
         while start < self.count:
             fitting = int(self.size * pace.seconds / PART_SECONDS)
-            stop = min(start + (self.block_size or max(1, min(fitting, most))), self.count)
+            size = self.block_size or max(1, min(fitting, most))
+            stop = min(start + min(size, self.most), self.count)
             yield start, stop
             start = stop
 
     def _run_part(self, rows: tuple[int, int]) -> Part:
         start, stop = rows
-        part = run_part(self.experiment, self.first, self.out, start, stop)
+        block = part_of(self.out, start, stop)
+        if self.keep == SUMMED:
+            arms = self.experiment.problem.n_arms
+            block = block._replace(arm_pulls=np.zeros((stop - start, arms), np.int64))
+        part = run_part(self.experiment, self.first + start, block, 0, stop - start)
         if part.finished:
-            self.done.append((start, start + part.finished))
+            self._note(start, part.finished, block)
         return part
 
     def _missing(self) -> list[tuple[int, int]]:
         """Return what was not finished, in parts."""
-        ends = [(0, 0), *_joined(self.done), (self.count, self.count)]
-        return [(a, b) for (_, a), (b, _) in itertools.pairwise(ends) if a < b]
+        ends = [(0, 0), *self.done.ranges, (self.count, self.count)]
+        gaps = [(a, b) for (_, a), (b, _) in itertools.pairwise(ends) if a < b]
+        return [(at, min(at + self.most, b)) for a, b in gaps for at in range(a, b, self.most)]
 
     def _collect(self, found: Found) -> int:
         """Copy what a worker has finished that shares no memory with this process."""
@@ -323,37 +357,51 @@ class _Run:
             self.out.pulls[rows], self.out.rounds[rows] = block.pulls, block.rounds
             self.out.correct[rows], self.out.finished[rows] = block.correct, block.finished
             self.out.representatives[rows] = block.representatives
+            if self.keep == BY_REPLICATION:
+                self.out.arm_pulls[rows] = block.arm_pulls
             self.size = next_size(len(block.pulls), found.seconds)
-            self.done.append((rows.start, rows.stop))
+            self._note(rows.start, len(block.pulls), block)
         return len(block.pulls)
+
+    def _note(self, start: int, count: int, block: Block) -> None:
+        """Note that so many replications from `start` on are done, with the first rows of a block
+        for what is only added up."""
+        sums = None
+        with self.lock:
+            if self.keep == SUMMED:
+                sums = added(self.done.arm_pulls, block.arm_pulls[:count], block.finished[:count])
+            # one assignment: an interrupt finds both, or neither
+            self.done = _Done(_joined([*self.done.ranges, (start, start + count)]), sums)
 
     def _collect_late(self, found: Found) -> None:
         """Copy what came when an interrupt had struck, unless it was copied before."""
-        if (found.start, found.start + len(found.block.pulls)) not in self.done:
+        if not any(a <= found.start < b for a, b in self.done.ranges):
             self._collect(found)
 
     def result(self) -> Result | None:
         """Return the finished replications."""
-        if not self.done:
+        if not self.done.ranges:
             return None
-        ranges = _joined(self.done)
-        if ranges == [(0, self.count)]:
-            arrays: list[Any] = list(self.out[:5])
-        else:
-            arrays = [np.concatenate([array[a:b] for a, b in ranges]) for array in self.out[:5]]
-        pulls, rounds, correct, finished, representatives = arrays
+        ranges, whole = self.done.ranges, self.done.ranges == [(0, self.count)]
+
+        def rows(array: NDArray[Any]) -> NDArray[Any]:
+            return array if whole else np.concatenate([array[a:b] for a, b in ranges])
+
+        out = self.out
         compiling = compile_seconds() - self.compiled_before
         seconds = max(time.perf_counter() - self.started - compiling, 0.0)
         return Result(
             experiment=self.experiment,
             ranges=tuple((self.first + a, self.first + b) for a, b in ranges),
-            pulls=pulls,
-            rounds=rounds,
-            correct=correct,
-            finished=finished,
-            representatives=representatives,
+            pulls=rows(out.pulls),
+            rounds=rows(out.rounds),
+            correct=rows(out.correct),
+            finished=rows(out.finished),
+            representatives=rows(out.representatives),
             seconds=seconds,
             compile_seconds=compiling,
+            arm_pulls=rows(out.arm_pulls) if self.keep == BY_REPLICATION else None,
+            arm_pulls_sum=self.done.arm_pulls,
         )
 
 
@@ -366,11 +414,13 @@ class Found(NamedTuple):
     seconds: float
 
 
-def _run_elsewhere(home: int, experiment: Experiment, first: int, rows: tuple[int, int]) -> Found:
+def _run_elsewhere(
+    home: int, experiment: Experiment, first: int, keep: str | None, rows: tuple[int, int]
+) -> Found:
     """Run a part in a block of its own; return what was finished before a signal. `home` is the
     process that it was sent from."""
     start, stop = rows
-    block = block_for(experiment, stop - start)
+    block = block_for(experiment, stop - start, keep is not None)
     with stopped_by_signals() if os.getpid() != home else nullcontext():
         part = run_part(experiment, first + start, block, 0, stop - start)
     if part.finished < stop - start:

@@ -28,9 +28,11 @@ Job = TypeVar("Job")
 Outcome = TypeVar("Outcome")
 
 
-def block_for(experiment: Experiment, count: int) -> Block:
-    """Allocate a block for `count` replications of an experiment."""
-    return new_block(count, sum(experiment.problem.required))
+def block_for(experiment: Experiment, count: int, arm_pulls: bool = False) -> Block:
+    """Allocate a block for `count` replications of an experiment; `arm_pulls` if those are kept."""
+    problem = experiment.problem
+    arms = problem.n_arms if arm_pulls else 0
+    return new_block(count, sum(problem.required), arms_with_pulls=arms)
 
 
 def run_into(experiment: Experiment, first: int, block: Block) -> None:

@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 
 from rai_sim.engine.blocks import Block, part_of
 from rai_sim.engine.streams import STREAM_VERSION
+from rai_sim.simulation.arm_pulls import BY_REPLICATION, SUMMED
 from rai_sim.simulation.provenance import now
 from rai_sim.simulation.statistics import Aggregate, aggregates_of
+from rai_sim.study.arm_sums import Unwritten, whole
 from rai_sim.study.ledger import Ledger, Piece
-from rai_sim.study.store import SCHEMAS, Store, StoreWarning
+from rai_sim.study.store import ARM_PULLS, SCHEMAS, Store, StoreWarning
 from rai_sim.study.stored import VERSION, Reader, origins_of
 from rai_sim.study.task import Task, instance_key, instance_row, task_row
 from rai_sim.support.forks import refuse_forked_polars
@@ -152,6 +154,26 @@ class StudyData:
             if pieces.gaps(row["first"], row["stop"]) == [(row["first"], row["stop"])]:
                 pieces.add(Piece(row["first"], row["stop"], _aggregate_of(row)))
 
+    def arm_sums(self, task: str, most: int | None) -> tuple[NDArray[np.int64] | None, int]:
+        """Return the pulls of each arm in the finished ones of a task's replications from 0 on,
+        without gap, up to the first sum that reaches `most`, and how many replications that is.
+
+        Raises
+        ------
+        OverflowError
+            If a sum is 2^63 or more.
+        """
+        stored = self.store.scan("aggregates").filter(pl.col("task") == task)
+        at, texts = 0, list[list[str]]()
+        # of overlapping sums that one counts which the ledger has taken, too
+        for row in (
+            stored.sort("first", "stop", descending=[False, True]).collect().iter_rows(named=True)
+        ):
+            if row["first"] == at and (most is None or at < most):
+                texts.append(row[SUMMED])
+                at = row["stop"]
+        return (whole(texts) if texts else None), at
+
     def stored_rows(self) -> pl.LazyFrame:
         """Return the rows of all tasks in the store, each once."""
         rows = self.store.scan("replications")
@@ -266,7 +288,7 @@ class StudyData:
             self._read_new()
             new = [part for one in rows for part in self._new(one)]
             if new:
-                self.store.write("replications", rows_frame(new), about)
+                self.store.write("replications", rows_frame(new, self.store.keeps_arm_pulls), about)
                 note(self.ledger, new)
 
     def _new(self, rows: Rows) -> Iterator[Rows]:
@@ -274,8 +296,11 @@ class StudyData:
         for start, stop in self.ledger[rows.task].gaps(rows.first, rows.stop):
             yield rows.cut(start, stop)
 
-    def write_aggregates(self, sums: Ledger, about: dict[str, str]) -> None:
-        """Write a part of sums, leaving out those of which the store has a replication by now."""
+    def write_aggregates(
+        self, sums: Ledger, about: dict[str, str], arms: Unwritten | None = None
+    ) -> None:
+        """Write a part of sums, with those of `arms` if they are kept, leaving out what the store
+        has a replication of by now."""
         with self.store.locked():
             self._read_new()
             new = [
@@ -285,7 +310,13 @@ class StudyData:
                 if self.ledger[task].gaps(piece.start, piece.stop) == [(piece.start, piece.stop)]
             ]
             if new:
-                self.store.write("aggregates", aggregates_frame(new), about)
+                texts = (
+                    None
+                    if arms is None
+                    else [arms.within(task, piece.start, piece.stop) for task, piece in new]
+                )
+                frame = aggregates_frame(new, texts)
+                self.store.write("aggregates", frame, about)
             for task, piece in new:
                 self.ledger[task].add(piece)
 
@@ -316,8 +347,8 @@ def _note(
         ledger[task].add(Piece(start, stop, aggregate))
 
 
-def rows_frame(rows: Sequence[Rows]) -> pl.DataFrame:
-    """Return the rows as a frame with the columns of a part."""
+def rows_frame(rows: Sequence[Rows], arm_pulls: bool = False) -> pl.DataFrame:
+    """Return the rows as a frame with the columns of a part, pulls by arm if they are kept."""
     lengths = [len(one.block.pulls) for one in rows]
     columns: dict[str, Any] = {
         "task": pl.Series([one.task for one in rows], dtype=pl.String).gather(
@@ -327,11 +358,15 @@ def rows_frame(rows: Sequence[Rows]) -> pl.DataFrame:
     }
     for name in ("pulls", "rounds", "correct", "finished"):
         columns[name] = np.concatenate([getattr(one.block, name) for one in rows])
-    columns["representatives"] = _lists([one.block.representatives for one in rows])
-    return pl.DataFrame(columns, schema=SCHEMAS["replications"])
+    columns["representatives"] = _lists([one.block.representatives for one in rows], pl.Int32)
+    schema = SCHEMAS["replications"]
+    if arm_pulls:
+        columns[BY_REPLICATION] = _lists([one.block.arm_pulls for one in rows], pl.Int64)
+        schema = schema | ARM_PULLS["replications"]
+    return pl.DataFrame(columns, schema=schema)
 
 
-def _lists(tables: Sequence[NDArray[np.int32]]) -> pl.Series:
+def _lists(tables: Sequence[NDArray[Any]], kind: Any) -> pl.Series:
     """Return the rows of tables of unlike widths as lists; tables that follow each other with one
     width are turned at once."""
     made: list[pl.Series] = []
@@ -342,15 +377,17 @@ def _lists(tables: Sequence[NDArray[np.int32]]) -> pl.Series:
             end += 1
         made.append(
             pl.Series(
-                np.concatenate(tables[at:end]), dtype=pl.Array(pl.Int32, tables[at].shape[1])
+                np.concatenate(tables[at:end]), dtype=pl.Array(kind, tables[at].shape[1])
             ).arr.to_list()
         )
         at = end
     return pl.concat(made)
 
 
-def aggregates_frame(sums: Sequence[tuple[str, Piece]]) -> pl.DataFrame:
-    """Return sums as a frame with the columns of a part."""
+def aggregates_frame(
+    sums: Sequence[tuple[str, Piece]], arms: Sequence[list[str]] | None = None
+) -> pl.DataFrame:
+    """Return sums as a frame with the columns of a part, those of pulls by arm if they are kept."""
     rows = [
         (
             task,
@@ -368,7 +405,11 @@ def aggregates_frame(sums: Sequence[tuple[str, Piece]]) -> pl.DataFrame:
         )
         for task, (start, stop, sum_) in sums
     ]
-    return pl.DataFrame(rows, schema=SCHEMAS["aggregates"], orient="row")
+    frame = pl.DataFrame(rows, schema=SCHEMAS["aggregates"], orient="row")
+    if arms is None:
+        return frame
+    ((name, kind),) = ARM_PULLS["aggregates"].items()
+    return frame.with_columns(pl.Series(name, arms, dtype=kind))
 
 
 def _aggregate_of(row: dict[str, Any]) -> Aggregate:

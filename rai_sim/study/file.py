@@ -2,9 +2,10 @@
 
 Keys at the top: `algorithms` (texts as on the command line, such as "vanilla" or
 "vanilla:merging=false"), `delta` (a number or a list), `replications`, or `precision` and `until` =
-"error rate" (one or both, with `most_replications`), `alpha`, `seed`, `skip_error`, `max_pulls`, `keep` ("replications" or "aggregates"),
-`store` (the folder of the results, relative to the file; the file's name with .study for .toml if
-it is missing), and `[[instances]]` tables.
+"error rate" (one or both, with `most_replications`), `alpha`, `seed`, `skip_error`, `max_pulls`,
+`keep` ("replications", "aggregates", "arm_pulls" or "arm_pulls_sum"), `store` (the folder of the
+results, relative to the file; the file's name with .study for .toml if it is missing), and
+`[[instances]]` tables.
 
 An instance has a `name`, and says
 

@@ -14,6 +14,7 @@ from typing import Any
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.certification.verdicts import ALPHA, check_alpha, level_of_each
 from rai_sim.problem import Problem
+from rai_sim.simulation.arm_pulls import BY_REPLICATION, SUMMED
 from rai_sim.simulation.simulate import checked_experiment
 from rai_sim.simulation.statistics import Sums
 from rai_sim.simulation.workers import effective_workers
@@ -45,6 +46,8 @@ from rai_sim.support.values import real, short
 _REPLICATIONS, _MOST_REPLICATIONS = 1000, 10**8
 #: A finer precision would need more than 10^11 replications.
 _LEAST_PRECISION = 1e-6
+#: Pulls by arm and replication are kept of at most so many arms, 0.8 MB a replication.
+_MOST_ARMS_BY_ROW = 100_000
 
 
 class StudyFailed(RuntimeError):
@@ -106,9 +109,10 @@ class Study:
     most_replications : int, optional
         Where a task stops that has come to neither; 10^8 for a precision, the look at some
         200 / delta for an error rate if None: one that is delta itself is never told from it.
-    keep : {"replications", "aggregates"}
+    keep : {"replications", "aggregates", "arm_pulls", "arm_pulls_sum"}
         Keep a row for each replication, or exact sums and a histogram of pulls alone, in bounded
-        memory.
+        memory. With "arm_pulls" rows have the pulls of each arm as well (at most 100,000 arms; 8
+        bytes a number in memory, less on disk), with "arm_pulls_sum" the sums have theirs.
 
     Raises
     ------
@@ -162,11 +166,7 @@ class Study:
                 )
             seen[task.key] = task
         self._check_numbers()
-        if self.keep not in KEEPS:
-            raise ArgumentValueError(
-                "keep",
-                f"keep is {short.repr(self.keep)}; choose one of {', '.join(map(repr, KEEPS))}",
-            )
+        self._check_keep()
 
     def _check_numbers(self) -> None:
         """Check what says how many replications there are to be."""
@@ -193,6 +193,23 @@ class Study:
         if self.most_replications is not None:
             most = check_count("most_replications", self.most_replications, 2)
             object.__setattr__(self, "most_replications", most)
+
+    def _check_keep(self) -> None:
+        if not isinstance(self.keep, str) or self.keep not in KEEPS:
+            raise ArgumentValueError(
+                "keep",
+                f"keep is {short.repr(self.keep)}; choose one of {', '.join(map(repr, KEEPS))}",
+            )
+        if self.keep == BY_REPLICATION:
+            most = max(self.tasks, key=lambda task: task.experiment.problem.n_arms)
+            n_arms = most.experiment.problem.n_arms
+            if n_arms > _MOST_ARMS_BY_ROW:
+                raise ArgumentValueError(
+                    "keep",
+                    f"keep is {self.keep!r}, but {most.instance!r} has {n_arms:,} arms, that many "
+                    f"numbers a replication; it is for at most {_MOST_ARMS_BY_ROW:,}: take "
+                    f"{SUMMED!r}, which keeps their sums",
+                )
 
     def __repr__(self) -> str:
         """Return how many tasks of what, and how many replications of each, in one line."""

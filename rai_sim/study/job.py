@@ -32,6 +32,7 @@ class Unit(NamedTuple):
     start: int
     stop: int
     seconds: float
+    arm_pulls: bool = False  # whether they are kept
 
 
 class Outcome(NamedTuple):
@@ -92,7 +93,7 @@ def run_job(
 def _run_unit(unit: Unit, deadline: float) -> Outcome:
     """Run at least one replication of a unit."""
     count = unit.stop - unit.start
-    block = block_for(unit.experiment, count)
+    block = block_for(unit.experiment, count, unit.arm_pulls)
     done, seconds = 0, unit.seconds
     took, timed, compiled = 0.0, 0, compile_seconds()
 

@@ -119,7 +119,7 @@ def _write(
             if part.taken is None:
                 _copy(part.path, temporary)
             else:
-                frame = cut_of(part, new.keep)
+                frame = cut_of(part)
                 new.write(part.path.name.partition("-")[0], frame, part.store.about(part.path))
         for path in _records(stores):
             heed()

@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rai_sim.certification.verdicts import ALPHA, level_of_each, verdict_on
+from rai_sim.simulation.arm_pulls import BY_REPLICATION, NOT_KEPT, sums_of
 from rai_sim.simulation.columns import Found, frame_columns
 from rai_sim.simulation.merging import ranges_of
 from rai_sim.simulation.provenance import now
@@ -24,6 +25,7 @@ from rai_sim.simulation.result import Result
 from rai_sim.simulation.statistics import NOTHING, QUANTILES
 from rai_sim.simulation.sums import bin_edges
 from rai_sim.study import tables
+from rai_sim.study.by_arm import by_arm_of
 from rai_sim.study.data import StudyData
 from rai_sim.study.interrupts import Interrupts
 from rai_sim.study.ledger import Ledger
@@ -183,7 +185,12 @@ class StudyResults:
     @property
     def keeps_rows(self) -> bool:
         """Whether the store has every replication's row, not sums alone."""
-        return self._data.store.keep == "replications"
+        return self._data.store.kind == "replications"
+
+    @property
+    def keeps_arm_pulls(self) -> bool:
+        """Whether the store has the pulls of each arm, by replication or as sums."""
+        return self._data.store.keeps_arm_pulls
 
     def _verdict(self, task: Task) -> Verdict:
         pieces = self._data.ledger[task.key]
@@ -425,7 +432,9 @@ class StudyResults:
             "task",
         )
 
-    def to_csv(self, path: str | os.PathLike[str], *, rows: bool = False) -> None:
+    def to_csv(
+        self, path: str | os.PathLike[str], *, rows: bool = False, arms: bool = False
+    ) -> None:
         """Write the results as CSV: the summary, or all replications.
 
         Lists are written as text, entries apart by blanks; a text that a spreadsheet would run as a
@@ -437,11 +446,14 @@ class StudyResults:
             A name that ends in .csv; a file of that name is replaced, whole or not at all.
         rows : bool, default False
             One row a replication, in the order of tasks and replications, not one a task.
+        arms : bool, default False
+            One row a task and arm: `by_arm`.
 
         Raises
         ------
         ValueError
-            If the name ends otherwise, or the store keeps aggregates only but rows are asked for.
+            If the name ends otherwise, the store keeps aggregates only but rows are asked for, or
+            no pulls by arm but these are, or both are.
         OSError
             If the file cannot be written.
 
@@ -455,9 +467,11 @@ class StudyResults:
         >>> pl.read_csv(folder + "/a.csv").select("replication", "pulls").rows()
         [(0, 10370), (1, 10370)]
         """
-        self._export(path, ".csv", rows)
+        self._export(path, ".csv", rows, arms)
 
-    def to_parquet(self, path: str | os.PathLike[str], *, rows: bool = False) -> None:
+    def to_parquet(
+        self, path: str | os.PathLike[str], *, rows: bool = False, arms: bool = False
+    ) -> None:
         """Write the results as Parquet, likewise; its metadata have the records of the runs that
         made them (`runs`), as JSON under the key rai_sim.
 
@@ -468,7 +482,7 @@ class StudyResults:
         ----------
         path : path
             A name that ends in .parquet.
-        rows : bool, default False
+        rows, arms : bool, default False
             As in `to_csv`, whose errors are raised.
 
         Examples
@@ -482,15 +496,17 @@ class StudyResults:
         >>> pl.read_parquet(folder + "/a.parquet").equals(results.summary())
         True
         """
-        self._export(path, ".parquet", rows)
+        self._export(path, ".parquet", rows, arms)
 
-    def _export(self, path: str | os.PathLike[str], end: str, rows: bool) -> None:
+    def _export(self, path: str | os.PathLike[str], end: str, rows: bool, arms: bool) -> None:
         place = Path(path)
         if place.suffix.lower() != end:
             raise ArgumentValueError(
                 "path", f"path is {os.fspath(path)!r}; give a name that ends in {end}"
             )
-        frame = self._ordered_rows() if rows else self.summary()
+        if rows and arms:
+            raise ArgumentValueError("arms", "arms and rows are both True; give one of them")
+        frame = self.by_arm() if arms else self._ordered_rows() if rows else self.summary()
         write_table(frame, place, {"runs": self.runs(), "exported": now()})
 
     def _ordered_rows(self) -> pl.DataFrame:
@@ -533,7 +549,82 @@ class StudyResults:
             rows["correct"].to_numpy(),
             rows["finished"].to_numpy(),
             rows["representatives"].list.to_array(width).to_numpy(),
+            arm_pulls=rows[BY_REPLICATION].list.to_array(task.experiment.problem.n_arms).to_numpy()
+            if self.keeps_arm_pulls
+            else None,
         )
+
+    def arm_pulls_sum(self, task: Task) -> tuple[NDArray[np.int64], int]:
+        """Return the pulls of each arm of a task, added up over its finished replications, and how
+        many these are.
+
+        Returns
+        -------
+        sums : (N,) int64
+            By the caller's index.
+        finished : int
+            Replications.
+
+        Raises
+        ------
+        ValueError
+            If the store does not keep them, or has no replication of the task.
+        OverflowError
+            If a sum is 2^63 or more.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import rai_sim as rai
+        >>> problem = rai.table_problem()
+        >>> study = rai.Study.grid([problem], [rai.Butterscotch()], [0.01], replications=5, keep="arm_pulls_sum")
+        >>> study.run(tempfile.mkdtemp()).arm_pulls_sum(study.tasks[0])
+        (array([5185, 5185, 5185, 5185, 5185, 5185, 5185, 5185, 5185, 5185]), 5)
+        """
+        if not self.keeps_arm_pulls:
+            raise ValueError(f"store {self.folder} {NOT_KEPT}")
+        if self.keeps_rows:
+            found = sums_of(self.result(task))
+            assert found is not None  # the store keeps them
+            return found
+        n, sums = self._data.ledger[task.key].total(self._verdict(task).replications)
+        arms, at = self._data.arm_sums(task.key, self._verdict(task).replications)
+        if sums is None or arms is None or at != n:
+            raise ArgumentValueError(
+                "task",
+                f"task is {task.label}, of which {self.folder} has no replication; run the study "
+                "first",
+            )
+        return arms, sums.finished
+
+    def by_arm(self) -> pl.DataFrame:
+        """Return one row a task and arm: what the task's finished replications pulled it, where the
+        store keeps that.
+
+        Returns
+        -------
+        polars.DataFrame
+            instance, algorithm, delta, finished (replications), and the columns of
+            `Result.by_arm`. Tasks without a replication are left out.
+
+        Raises
+        ------
+        ValueError
+            If the store keeps no pulls by arm.
+        OverflowError
+            If a sum is 2^63 or more.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import rai_sim as rai
+        >>> problem = rai.table_problem()
+        >>> study = rai.Study.grid([problem], [rai.Butterscotch()], [0.01], replications=5, keep="arm_pulls")
+        >>> frame = study.run(tempfile.mkdtemp()).by_arm()
+        >>> frame.select("finished", "arm", "cluster", "pulls_mean", "share").row(0)
+        (5, 0, 1, 1037.0, 0.1)
+        """
+        return by_arm_of(self)
 
     def pulls_distribution(self, task: Task) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return how often each number of pulls was needed by the finished replications of a task.

@@ -14,12 +14,14 @@ from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from rai_sim.simulation.pace import Pace
 from rai_sim.simulation.pools import WorkersLost
 from rai_sim.simulation.workers import effective_workers, share_memory, spread
 from rai_sim.study import job as jobs
+from rai_sim.study.arm_sums import ArmSums, Unwritten, words_of
 from rai_sim.study.data import Rows, StudyData, note
 from rai_sim.study.division import Part
 from rai_sim.study.interrupts import Interrupts
@@ -100,7 +102,7 @@ class StudyRun:
         self._outcomes: deque[list[Outcome]] = deque()
         self._latest: list[Outcome] | None = None
         self._rows: list[Rows] = []
-        self._sums = Ledger(data.ledger.cut)
+        self._sums, self._arm_sums = Ledger(data.ledger.cut), Unwritten()
         self._bytes = 0
         self._warm: set[object] = set()
         self._likeness: dict[int, tuple[object, ...]] = {}
@@ -237,6 +239,7 @@ class StudyRun:
             start=start,
             stop=stop,
             seconds=math.nan,
+            arm_pulls=self.data.store.keeps_arm_pulls,
         )
 
     def _jobs(self) -> Iterator[list[Unit]]:
@@ -268,7 +271,8 @@ class StudyRun:
             return None
         start, stop = gaps[0]
         seconds = self._expected(unit.task)
-        width = max(1, sum(unit.experiment.problem.required))
+        problem = unit.experiment.problem
+        width = max(1, sum(problem.required)) + (problem.n_arms if unit.arm_pulls else 0)
         most = min(
             stop - start,
             _MOST_IN_UNIT,
@@ -382,11 +386,24 @@ class StudyRun:
     def _keep(self, rows: Sequence[Rows]) -> None:
         self._record.added += sum(len(one.block.pulls) for one in rows)
         self._state.note(rows)
-        if self.study.keep == "aggregates":
-            note(self._sums, rows)
-        else:
+        if self.data.store.kind == "replications":
             self._rows += rows
-            self._bytes += sum(array.nbytes for one in rows for array in one.block[:5])
+            self._bytes += sum(
+                array.nbytes for one in rows for array in (*one.block[:5], one.block.arm_pulls)
+            )
+            return
+        note(self._sums, rows)
+        if self.data.store.keeps_arm_pulls:
+            for one in rows:
+                self._add_up_arms(one)
+
+    def _add_up_arms(self, rows: Rows) -> None:
+        """Add up pulls by arm, cut where other sums are."""
+        for start, stop in pairwise(self._sums[rows.task].cuts_within(rows.first, rows.stop)):
+            block = rows.cut(start, stop).block
+            words = words_of(block.arm_pulls, block.finished)
+            self._arm_sums[rows.task].append(ArmSums(start, stop, words))
+            self._bytes += words.nbytes
 
     def _flush(self) -> None:
         """Write what has been finished since the last time."""
@@ -395,8 +412,10 @@ class StudyRun:
             if self._rows:
                 self.data.write_rows(self._rows, self._record.about)
             if self._sums:
-                self.data.write_aggregates(self._sums, self._record.about)
+                arms = self._arm_sums if self.data.store.keeps_arm_pulls else None
+                self.data.write_aggregates(self._sums, self._record.about, arms)
             self._rows, self._bytes, self._sums = [], 0, Ledger(self.data.ledger.cut)
+            self._arm_sums = Unwritten()
             self._work.written()
         self._flushed = time.monotonic()
 

@@ -61,6 +61,7 @@ def save_result(result: Result, path: str | os.PathLike[str]) -> None:
         "classes": origins_of([run]),
         "seconds": result.seconds,
         "compile_seconds": result.compile_seconds,
+        "arm_pulls_sum": None if result.arm_pulls_sum is None else result.arm_pulls_sum.tolist(),
         "saved": now(),
         "saved_with": environment(),
         "sealed": _NO_SEAL,
@@ -119,7 +120,8 @@ def load_result(path: str | os.PathLike[str]) -> Result:
         rows = rows_of(pl.read_parquet(io.BytesIO(data)), experiment.problem)
         result = Result(
             experiment,
-            *rows,
+            **rows._asdict(),
+            arm_pulls_sum=about.get("arm_pulls_sum"),
             seconds=float(about["seconds"]),
             compile_seconds=float(about["compile_seconds"]),
         )

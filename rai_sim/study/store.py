@@ -25,13 +25,20 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from rai_sim.simulation.arm_pulls import BY_REPLICATION, SUMMED
 from rai_sim.support.files import TEMPORARY, write_atomically
 
 #: Version of the layout, in the marker and in every part.
 FORMAT = 1
 MARKER = "rai-sim-store.json"
-#: What a store may keep: a row for every replication, or sums alone.
-KEEPS = ("replications", "aggregates")
+#: What a store may keep, and the kind of parts that has it: a row for every replication, or sums
+#: alone; either with the pulls of each arm.
+KEEPS = {
+    "replications": "replications",
+    "aggregates": "aggregates",
+    BY_REPLICATION: "replications",
+    SUMMED: "aggregates",
+}
 #: Columns of each kind of part; pulls and rounds in numbers of them, exact integers beyond int64 as
 #: decimal text.
 SCHEMAS: dict[str, dict[str, Any]] = {
@@ -84,6 +91,12 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "counts": pl.List(pl.Int64),
     },
 }
+#: The column of pulls by arm, where they are kept; it is read when it is asked for.
+ARM_PULLS: dict[str, dict[str, Any]] = {
+    "replications": {BY_REPLICATION: pl.List(pl.Int64)},
+    "aggregates": {SUMMED: pl.List(pl.String)},
+}
+_READ_LATER = ("representatives", BY_REPLICATION, SUMMED)
 _PART = re.compile(rf"({'|'.join(SCHEMAS)})-([0-9a-f]{{40}})\.parquet")
 #: Seconds between two looks whether another process still has the lock.
 _PATIENCE = 0.005
@@ -139,7 +152,7 @@ class Store:
     ----------
     folder : path
         The folder.
-    keep : {"replications", "aggregates"} or None
+    keep : {"replications", "aggregates", "arm_pulls", "arm_pulls_sum"} or None
         What to keep, if the store is to be written to; it is created where there is none. With None
         it is opened for reading alone.
     heed : callable, optional
@@ -178,6 +191,20 @@ class Store:
                 f"store {self.folder} keeps {self.keep} but {keep} are to be kept; "
                 f"take another folder, or keep = {self.keep!r}"
             )
+
+    @property
+    def kind(self) -> str:
+        """The kind of parts with results: replications or aggregates."""
+        return KEEPS[self.keep]
+
+    @property
+    def keeps_arm_pulls(self) -> bool:
+        """Whether the pulls of each arm are kept."""
+        return self.keep in (BY_REPLICATION, SUMMED)
+
+    def schema(self, kind: str) -> dict[str, Any]:
+        """Return the columns of a kind of parts."""
+        return SCHEMAS[kind] | (ARM_PULLS.get(kind, {}) if self.keeps_arm_pulls else {})
 
     def _create(self, keep: str) -> None:
         if self.folder.exists() and not self.folder.is_dir():
@@ -221,7 +248,7 @@ class Store:
                 f"store {self.folder} has a damaged {MARKER}; restore it from a copy, or move it away "
                 "and the parts into a new study's folder"
             ) from None
-        if version != FORMAT or keep not in KEEPS:
+        if version != FORMAT or not isinstance(keep, str) or keep not in KEEPS:
             raise StoreError(
                 f"store {self.folder} has format {version}, keeping {keep}; this version of "
                 f"rai_sim reads format {FORMAT}: "
@@ -287,17 +314,18 @@ class Store:
         kind, digest = match.groups()
         if hashlib.sha256(data).hexdigest()[: len(digest)] != digest:
             return None, "it is torn or was changed: its content does not match its name"
-        if kind in KEEPS and kind != self.keep:
+        if kind in ARM_PULLS and kind != self.kind:
             return None, f"it belongs to a store that keeps {kind}"
-        columns = [column for column in SCHEMAS[kind] if column != "representatives"]
+        schema = self.schema(kind)
+        columns = [column for column in schema if column not in _READ_LATER]
         try:
             found = pl.read_parquet_schema(io.BytesIO(data))
             about = self.about(io.BytesIO(data))
             if self._is_newer(about):
                 return None, f"{_NEWER}, {about.get('rai_sim', 'unknown')}; use that to read it"
             # columns that a later version has added are not read
-            if found.items() >= SCHEMAS[kind].items():
-                if len(found) > len(SCHEMAS[kind]):
+            if found.items() >= schema.items():
+                if len(found) > len(schema):
                     self.wider.add(name)
                 return pl.read_parquet(io.BytesIO(data), columns=columns), ""
         except (pl.exceptions.PolarsError, OSError):
@@ -359,12 +387,12 @@ class Store:
         parts = self.paths(kind)
         plain = [part for part in parts if part.name not in self.wider]
         wider = [
-            self._scan([part]).select(list(SCHEMAS[kind]))
+            self._scan([part]).select(list(self.schema(kind)))
             for part in parts
             if part.name in self.wider
         ]
         frames = [*([self._scan(plain)] if plain else []), *wider] or [
-            pl.LazyFrame(schema=SCHEMAS[kind])
+            pl.LazyFrame(schema=self.schema(kind))
         ]
         return frames[0] if len(frames) == 1 else pl.concat(frames)
 

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from rai_sim.study.store import SCHEMAS, Store, StoreError
 from rai_sim.support.wording import quoted
 
-#: Columns of results that must be equal where replications are.
-_OF_ROWS = [name for name in SCHEMAS["replications"] if name not in ("task", "replication")]
+#: Columns of sums that must be equal where replications are.
 _OF_SUMS = [name for name in SCHEMAS["aggregates"] if name not in ("task", "first", "stop")]
 #: Sums that do not fall when replications are added.
 _GROWING = ("finished", "errors", "pulls_sum", "pulls_squares", "rounds_sum")
@@ -149,18 +148,20 @@ class _Rows:
 
 
 @lru_cache(maxsize=4)
-def _whole(path: Path) -> tuple[pl.DataFrame, Mapping[str, Sequence[Run]]]:
-    """Return all columns of a part of rows, and its runs by task."""
-    frame = pl.read_parquet(path.read_bytes(), columns=list(SCHEMAS["replications"]))
+def _whole(
+    path: Path, columns: tuple[str, ...]
+) -> tuple[pl.DataFrame, Mapping[str, Sequence[Run]]]:
+    """Return the given columns of a part of rows, and its runs by task."""
+    frame = pl.read_parquet(path.read_bytes(), columns=list(columns))
     runs: dict[str, list[Run]] = {}
     for run in runs_of(frame):
         runs.setdefault(run.task, []).append(run)
     return frame, runs
 
 
-def _rows_of(path: Path, ranges: Iterable[tuple[str, int, int]]) -> pl.DataFrame:
+def _rows_of(store: Store, path: Path, ranges: Iterable[tuple[str, int, int]]) -> pl.DataFrame:
     """Return the rows of some replications that a part has, in the order of the ranges."""
-    frame, runs = _whole(path)
+    frame, runs = _whole(path, tuple(store.schema("replications")))
     places: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
     for task, start, stop in ranges:
         for run in sorted(runs.get(task, ())):
@@ -174,13 +175,17 @@ def _compare(
     a: Store, in_a: Path, b: Store, in_b: Path, ranges: Sequence[tuple[str, int, int]]
 ) -> None:
     """Refuse replications that are other ones in two parts."""
-    left, right = _rows_of(in_a, ranges), _rows_of(in_b, ranges)
+    left, right = _rows_of(a, in_a, ranges), _rows_of(b, in_b, ranges)
     if left.equals(right):
         return
     for one, other in zip(left.iter_rows(named=True), right.iter_rows(named=True), strict=True):
         if one != other:
             raise _conflict(
-                f"replication {one['replication']}", one["task"], (a, one), (b, other), _OF_ROWS
+                f"replication {one['replication']}",
+                one["task"],
+                (a, one),
+                (b, other),
+                [name for name in one if name not in ("task", "replication")],
             )
 
 
@@ -287,12 +292,13 @@ def _fits(inner: Mapping[str, Any], outer: Mapping[str, Any]) -> bool:
     )
 
 
-def cut_of(part: Source, keep: str) -> pl.DataFrame:
+def cut_of(part: Source) -> pl.DataFrame:
     """Return what is taken of a part."""
     assert part.taken is not None
-    if keep == "replications":
-        return _rows_of(part.path, part.taken)
-    frame = pl.read_parquet(part.path.read_bytes(), columns=list(SCHEMAS["aggregates"]))
+    if part.store.kind == "replications":
+        return _rows_of(part.store, part.path, part.taken)
+    columns = list(part.store.schema("aggregates"))
+    frame = pl.read_parquet(part.path.read_bytes(), columns=columns)
     wanted = pl.DataFrame(
         part.taken, schema={"task": pl.String, "first": pl.Int64, "stop": pl.Int64}, orient="row"
     )

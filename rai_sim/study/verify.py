@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
+from rai_sim.simulation.arm_pulls import BY_REPLICATION, SUMMED
 from rai_sim.simulation.result import Result
 from rai_sim.simulation.simulate import simulate
 from rai_sim.simulation.statistics import NOTHING, Aggregate
 from rai_sim.simulation.workers import spread
+from rai_sim.study.arm_sums import ArmSums, Unwritten, words_of
 from rai_sim.study.data import StudyData, aggregates_frame
 from rai_sim.study.ledger import Piece
+from rai_sim.study.store import KEEPS
 from rai_sim.study.task import Task
 from rai_sim.support.wording import quoted
 
@@ -22,6 +26,9 @@ from rai_sim.support.wording import quoted
 Stored: TypeAlias = tuple[Task, int, int, tuple[Any, ...]]
 #: A stored range is run again in parts of this many replications.
 _AT_ONCE = 10_000
+#: Where pulls by arm are added up, of at most so many numbers.
+_NUMBERS = 1 << 23
+_OF_PLACE = ("task", "replication")
 
 
 @dataclass(frozen=True)
@@ -55,11 +62,10 @@ def verify(
     data: StudyData, tasks: Sequence[Task], sample: int, seed: int, n_jobs: int | None
 ) -> Verification:
     """Run a random sample of what is stored of some tasks again (see `StudyResults.verify`)."""
-    draw = _draw_rows if data.store.keep == "replications" else _draw_sums
+    draw = _draw_rows if data.store.kind == "replications" else _draw_sums
+    drawn = draw(data, tasks, sample, np.random.default_rng(seed))
     checked, mismatches = 0, []
-    for count, flaw in spread(
-        _check, draw(data, tasks, sample, np.random.default_rng(seed)), n_jobs
-    ):
+    for count, flaw in spread(partial(_check, data.store.keep), drawn, n_jobs):
         checked += count
         if flaw:
             mismatches.append(flaw)
@@ -88,7 +94,7 @@ def _draw_rows(
         list(wanted), schema={"task": pl.String, "replication": pl.Int64}, orient="row"
     )
     found = data.stored_rows().join(keys, on=["task", "replication"], how="semi").collect()
-    columns = ("pulls", "rounds", "correct", "finished", "representatives")
+    columns = [name for name in data.store.schema("replications") if name not in _OF_PLACE]
     return [
         (
             wanted[row["task"], row["replication"]],
@@ -115,26 +121,27 @@ def _draw_sums(
         yield by_key[key], start, stop, tuple(values)
 
 
-def _check(job: Stored) -> tuple[int, str]:
+def _check(keep: str, job: Stored) -> tuple[int, str]:
     """Run stored replications again; return how many, and what differs."""
     task, start, stop, stored = job
-    if len(stored) == 5:
-        again = _again(task, start, stop)
-        columns: tuple[Any, ...] = (
-            again.pulls,
-            again.rounds,
-            again.correct,
-            again.finished,
-            again.representatives,
-        )
-        new: Sequence[Any] = [column[0].tolist() for column in columns]
+    if KEEPS[keep] == "replications":
+        again = _again(task, start, stop, BY_REPLICATION if keep == BY_REPLICATION else None)
+        names = ("pulls", "rounds", "correct", "finished", "representatives", "arm_pulls")
+        columns = [getattr(again, name) for name in names]
+        new: Sequence[Any] = [column[0].tolist() for column in columns if column is not None]
         what = f"replication {start}"
     else:
-        total = NOTHING
-        for at in range(start, stop, _AT_ONCE):  # in parts, for a range may be long
-            again = _again(task, at, min(at + _AT_ONCE, stop))
+        total, arms = NOTHING, Unwritten() if keep == SUMMED else None
+        # in parts, for a range may be long
+        many = _AT_ONCE if arms is None else max(1, _NUMBERS // task.experiment.problem.n_arms)
+        for at in range(start, stop, min(many, _AT_ONCE)):
+            end = min(at + min(many, _AT_ONCE), stop)
+            again = _again(task, at, end, None if arms is None else BY_REPLICATION)
             total += Aggregate.of(again.pulls, again.rounds, again.correct, again.finished)
-        new = aggregates_frame([(task.key, Piece(start, stop, total))]).row(0)[3:]
+            if arms is not None and again.arm_pulls is not None:
+                arms[task.key].append(ArmSums(at, end, words_of(again.arm_pulls, again.finished)))
+        texts = None if arms is None else [arms.within(task.key, start, stop)]
+        new = aggregates_frame([(task.key, Piece(start, stop, total))], texts).row(0)[3:]
         what = f"replications {start} to {stop - 1}"
     if list(stored) == list(new):
         return stop - start, ""
@@ -144,7 +151,7 @@ def _check(job: Stored) -> tuple[int, str]:
     )
 
 
-def _again(task: Task, start: int, stop: int) -> Result:
+def _again(task: Task, start: int, stop: int, keep: str | None) -> Result:
     run = task.experiment
     return simulate(
         run.problem,
@@ -155,4 +162,5 @@ def _again(task: Task, start: int, stop: int) -> Result:
         max_pulls=run.max_pulls,
         first_replication=start,
         replications=stop - start,
+        keep=keep,
     )

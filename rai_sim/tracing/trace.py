@@ -374,8 +374,8 @@ def _states(
 
 
 def arm_pulls(result: Result, replications: int = 100) -> NDArray[np.int64]:
-    """Return the pulls of each arm in the first finished replications of a result, which are run
-    again for it.
+    """Return the pulls of each arm in the first finished replications of a result: what it keeps
+    (`keep="arm_pulls"`), else they are run again for it.
 
     Parameters
     ----------
@@ -417,6 +417,9 @@ def pulls_of_arms(result: Result, wanted: int, arms: NDArray[np.int64]) -> NDArr
     >>> bool((pulls_of_arms(result, 20, np.array([7, 2])) == rai.arm_pulls(result, 20)[:, [7, 2]]).all())
     True
     """
+    if result.arm_pulls is not None:
+        rows = np.flatnonzero(result.finished)[:wanted]
+        return result.arm_pulls[np.ix_(rows, arms)]
     indices = result.replication_index[result.finished][:wanted]
     found = np.empty((len(indices), len(arms)), np.int64)
     for row, index in enumerate(indices.tolist()):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.algorithms.lucb import challenge, corridor_walk, corridors, in_step, lanes
+from rai_sim.algorithms.lucb.arm_pulls import keeps_arm_pulls, note_ranked, record_arm_pulls
 from rai_sim.algorithms.lucb.plain import pull_all_once, pull_picks
 from rai_sim.algorithms.lucb.rule import (
     close_ranks,
@@ -44,6 +45,7 @@ from rai_sim.algorithms.lucb.run import (
     affordable,
     count_same,
     goes_on,
+    new_arm_pulls,
     new_clock,
     new_terms,
     rounds_left,
@@ -102,6 +104,7 @@ def new_run(law: Any, rule: Rule, setting: Setting, block: Block) -> Run:
         fault=block.fault,
         clock=new_clock(),
         terms=new_terms(),
+        arm_pulls=new_arm_pulls(block),
     )
 
 
@@ -132,6 +135,7 @@ def run_block(given: Run, room: Scratch, first: int, block: Block) -> None:
         record_outcome(
             block, b, run.part, run.setting.cluster_of, finished, clock[ROUND], clock[PULLS]
         )
+        record_arm_pulls(run, block, b)
 
 
 @kernel
@@ -218,6 +222,8 @@ def _judge_round(run: Run) -> tuple[int, bool]:
     settled, supplied, picks = settle_and_choose(s, part, n, R, rule.as_printed)
     clock[RANKED], clock[COLD], clock[PICKS] = n, cold, picks
     clock[MISSING] -= supplied
+    if settled > 0 and keeps_arm_pulls(run):
+        note_ranked(run, n)
     if traced(history) and (settled > 0 or next_asked(history) <= R):
         if cold > 0 and (next_asked(history) <= R or clock[MISSING] == 0):
             see_cold(view, history, s, clock[PULLS])

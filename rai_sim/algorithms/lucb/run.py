@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rai_sim.algorithms.lucb.rule import Ranking
 from rai_sim.engine import law as laws
-from rai_sim.engine.blocks import Setting
+from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.faults import MOST_PULLS, NONE, STOPPED, TOO_MANY_PULLS, report
 from rai_sim.engine.history import History, stopped_at
 from rai_sim.engine.jit import inlined
@@ -58,6 +58,8 @@ class Run(NamedTuple):
     fault: NDArray[np.int64]
     clock: NDArray[np.int64]
     terms: NDArray[np.float64]
+    # (N,) pulls by the caller's index, as of the last look; (0,) if they are not kept
+    arm_pulls: NDArray[np.int64]
 
 
 def new_clock() -> NDArray[np.int64]:
@@ -68,6 +70,11 @@ def new_clock() -> NDArray[np.int64]:
 def new_terms() -> NDArray[np.float64]:
     """Allocate what goes with it."""
     return np.zeros(_TERMS)
+
+
+def new_arm_pulls(block: Block) -> NDArray[np.int64]:
+    """Allocate for the pulls by arm of one replication, if the block keeps them."""
+    return np.zeros(block.arm_pulls.shape[1], np.int64)
 
 
 @inlined

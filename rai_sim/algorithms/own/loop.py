@@ -30,6 +30,7 @@ from rai_sim.engine.partition import (
     Partition,
     new_partition,
     open_partition,
+    record_arm_pulls,
     record_outcome,
     settle_arm,
 )
@@ -115,6 +116,7 @@ def run_block(given: Work, first: int, block: Block) -> None:
         R, pulls = work.clock[ROUND], work.clock[PULLS]
         block.rounds_by_stride[SUMS] += R
         record_outcome(block, b, work.part, work.setting.cluster_of, finished, R, pulls)
+        record_arm_pulls(block, b, work.arm_of, work.counts)
 
 
 @kernel

@@ -59,6 +59,8 @@ def run_block(step: Step, work: Work, first: int, block: Block) -> None:
             block.representatives[b] = answer
             wanted = np.repeat(np.arange(work.setting.required.size), work.setting.required)
             block.correct[b] = bool((work.setting.cluster_of[answer] == wanted).all())
+        if block.arm_pulls.shape[0] > 0:
+            block.arm_pulls[b, work.arm_of] = work.counts
         if block.settled.shape[0] > 0:
             block.settled[b] = 0
             if answer is not None:

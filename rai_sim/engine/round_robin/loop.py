@@ -83,6 +83,7 @@ from rai_sim.engine.round_robin.run import (
     count_rounds,
     last_round,
     new_run,
+    record_arm_pulls,
     start_clock,
     width,
 )
@@ -137,6 +138,7 @@ def end(run: Run, block: Block, b: int, finished: bool) -> bool:
         return False
     cluster_of = run.setting.cluster_of
     record_outcome(block, b, run.part, cluster_of, finished, clock[ROUND], clock[PULLS])
+    record_arm_pulls(run, block, b)
     return True
 
 
@@ -216,6 +218,7 @@ def stop_short(run: Run) -> int:
             report(fault, RECORDING_RAN_OUT, arm, available + 1)
         elif run.setting.max_pulls < 0:
             report(fault, TOO_MANY_PULLS, 0, 0)
+    clock[TAKEN] += (last - R) * clock[PER_ROUND]
     clock[PULLS] += n * (last - R) * clock[PER_ROUND]
     clock[ROUND] = last
     return last - R

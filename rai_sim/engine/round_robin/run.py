@@ -14,7 +14,7 @@ from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.certificates import Race, new_constraints
 from rai_sim.engine.faults import MOST_PULLS
 from rai_sim.engine.history import History
-from rai_sim.engine.jit import inlined, may_give_words
+from rai_sim.engine.jit import inlined, kernel, may_give_words
 from rai_sim.engine.partition import Partition, new_partition
 from rai_sim.engine.ranking import new_standings
 from rai_sim.engine.round_robin.crowd import places
@@ -120,11 +120,30 @@ def count_rounds(run: Run) -> None:
     most = cap if cap >= 0 else MOST_PULLS
     per_round = 1
     if not schedules.every_round(schedule):
-        most_taken = min(schedules.pulls_after(schedule, R + 1.0), 2.0 * MOST_PULLS - 1024.0)
-        per_round = int(most_taken) - taken
+        per_round = _pulls_after(schedule, R + 1) - taken
     clock[PER_ROUND] = per_round
     clock[LAST_PAID] = R + (most - clock[PULLS]) // clock[ACTIVE] // per_round
     clock[LAST_RECORDED] = R + (laws.pulls_available(law) - taken) // per_round
+
+
+@inlined
+def _pulls_after(schedule: Any, R: int) -> int:
+    """Return t_R, within what two caps of pulls can be."""
+    return int(min(schedules.pulls_after(schedule, np.float64(R)), 2.0 * MOST_PULLS - 1024.0))
+
+
+@kernel
+def record_arm_pulls(run: Run, block: Block, b: int) -> None:
+    """Write the pulls of each arm into row b, if they are kept: t_R of the round that settled it,
+    or of the last one."""
+    if block.arm_pulls.shape[0] == 0:
+        return
+    schedule, settled = run.race.schedule, run.part.settled
+    for arm in range(settled.shape[1]):
+        R, taken = settled[0, arm], run.clock[TAKEN]
+        if R > 0:
+            taken = R if schedules.every_round(schedule) else _pulls_after(schedule, R)
+        block.arm_pulls[b, arm] = taken
 
 
 @inlined

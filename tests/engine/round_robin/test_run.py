@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from mutants import Changed, Trial, pathwise_findings_of_mutant
+from pathwise import Task
 from races import widths
 
 import rai_sim as rai
@@ -129,3 +132,25 @@ def test_words_are_used_where_the_law_has_them_and_the_mask_allows() -> None:
     assert by_words(new(arms=COINS))
     assert not by_words(new(arms=COINS, strides=without(WORDS)))
     assert not by_words(new())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Changed("engine/round_robin/run.py", "record_arm_pulls", "R > 0", "R < 0"),
+        Changed(
+            "engine/round_robin/loop.py",
+            "stop_short",
+            "clock[TAKEN] += (last - R) * clock[PER_ROUND]",
+            "pass",
+        ),
+    ],
+)
+def test_wrong_pulls_by_arm_are_seen(fault: Changed, tmp_path: Path) -> None:
+    """Negative controls: settled arms said to have been pulled to the end, and the last rounds
+    before a cap forgotten."""
+    task = Task("words", (0.7, 0.6, 0.5, 0.2), (1, 3), (1, 1), 0.1)
+    trial: Trial = (rai.Vanilla(), task, 1, 50, {"max_pulls": 1_500})
+    (missed,), _ = pathwise_findings_of_mutant(tmp_path, [fault], [trial])
+    assert missed > 5

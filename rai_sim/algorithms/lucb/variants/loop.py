@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.algorithms.lucb import corridor_walk
+from rai_sim.algorithms.lucb.arm_pulls import keeps_arm_pulls, note_ranked, record_arm_pulls
 from rai_sim.algorithms.lucb.corridors import Corridors, new_corridors
 from rai_sim.algorithms.lucb.plain import pull_all_once, pull_picks
 from rai_sim.algorithms.lucb.rule import (
@@ -32,6 +33,7 @@ from rai_sim.algorithms.lucb.run import (
     affordable,
     count_same,
     goes_on,
+    new_arm_pulls,
     new_clock,
     new_terms,
     start_clock,
@@ -93,6 +95,7 @@ def new_variant_run(law: Any, setting: Setting, block: Block) -> Run:
         fault=block.fault,
         clock=new_clock(),
         terms=new_terms(),
+        arm_pulls=new_arm_pulls(block),
     )
 
 
@@ -123,6 +126,7 @@ def run_variant_block(given: Run, beside: Variant, first: int, block: Block) -> 
         record_outcome(
             block, b, run.part, run.setting.cluster_of, finished, clock[ROUND], clock[PULLS]
         )
+        record_arm_pulls(run, block, b)
 
 
 @kernel
@@ -235,6 +239,8 @@ def _judge_round(run: Run, variant: Variant) -> int:
         settled = supplied
     clock[PICKS] = picks
     clock[MISSING] -= supplied
+    if settled > 0 and keeps_arm_pulls(run):
+        note_ranked(run, n)
     if traced(history) and (settled > 0 or next_asked(history) <= R):
         see_ranked(history, s, n, clock[PULLS])
         keep_state(history, R)
