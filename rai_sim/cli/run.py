@@ -97,6 +97,8 @@ def run(
     problem = build_problem(problem_options)
     deltas = error_probabilities(delta or [str(_DEFAULT_DELTA)])
     check_output(output)
+    if keep is not None and keep not in KEEPS:
+        raise BadInput(f"--keep {seen(keep)} is neither {' nor '.join(KEEPS)}; give one of them")
     check_keep(keep, replications, problem.n_arms)
     if keep is not None and output is None and not json:
         raise BadInput(

@@ -112,7 +112,7 @@ class Study:
     keep : {"replications", "aggregates", "arm_pulls", "arm_pulls_sum"}
         Keep a row for each replication, or exact sums and a histogram of pulls alone, in bounded
         memory. With "arm_pulls" rows have the pulls of each arm as well (at most 100,000 arms; 8
-        bytes a number in memory, less on disk), with "arm_pulls_sum" the sums have theirs.
+        bytes a number in memory, one or two on disk), with "arm_pulls_sum" the sums have theirs.
 
     Raises
     ------

@@ -31,3 +31,17 @@ def test_bad_names(file: Path, tmp_path: Path, capsys: Capture) -> None:
     inside = f"'{file.with_suffix('.study')}/a.csv'"
     assert "lies among the study's results" in refused(capsys, f"export '{file}' -o {inside}")
     assert "there is no" in refused(capsys, f"export '{tmp_path}/none.toml'")
+
+
+def test_export_writes_pulls_by_arm(file: Path, capsys: Capture) -> None:
+    """Of a study that keeps them, which the command line may ask for; else it says what to do."""
+    folder = file.with_name("arms.study")
+    printed(capsys, f"study '{file}' --store '{folder}' --keep arm_pulls_sum --replications 5")
+    place = file.with_name("arms.csv")
+    printed(capsys, f"export '{folder}' -o '{place}' --arms")
+    frame = pl.read_csv(place)
+    assert len(frame) == 8 * 2
+    assert frame["pulls_sum"].min() > 0
+    assert "keeps no pulls by arm" in refused(capsys, f"export '{file}' -o '{place}' --arms")
+    both = refused(capsys, f"export '{folder}' -o '{place}' --arms --rows")
+    assert "--rows and --arms are two tables" in both

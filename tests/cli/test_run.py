@@ -472,3 +472,20 @@ def test_output_after_an_interrupt(
     words = f"run {TWO} --algorithm butterscotch --algorithm vanilla --replications 8"
     printed(capsys, f"{words} -o '{tmp_path}/a.csv'", expect=130)
     assert pl.read_csv(tmp_path / "a.csv")["replications"].to_list() == [8, 3]
+
+
+def test_pulls_by_arm_are_kept(tmp_path: Path, capsys: Capture) -> None:
+    """In files and documents; a table alone has no place for them, and what is kept is checked."""
+    words = "run --means 0.9,0.5 --clusters 1,1 --required 1,0 --algorithm vanilla --replications 5"
+    found = document(capsys, f"{words} --keep arm_pulls")["runs"][0]
+    assert len(found["arm_pulls_mean"]) == len(found["arm_pulls_standard_error"]) == 2
+    assert sum(found["arm_pulls_mean"]) == pytest.approx(found["mean"])
+    file = tmp_path / "a.parquet"
+    printed(capsys, f"{words} --keep arm_pulls_sum --output '{file}'")
+    frame = pl.read_parquet(file)
+    assert frame["arm_pulls_mean"].to_list() == [found["arm_pulls_mean"]]
+    assert "arm_pulls_standard_error" not in frame.columns
+    assert "--keep arm_pulls has no place" in refused(capsys, f"{words} --keep arm_pulls")
+    assert "--keep rows is neither arm_pulls nor arm_pulls_sum" in refused(
+        capsys, f"{words} --keep rows --json"
+    )

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import nbformat
+import polars as pl
 import pytest
 from command_line import Capture
 from matplotlib import pyplot
@@ -59,11 +60,14 @@ def test_they_are_short(example: Path) -> None:
 def same(problem: rai.Problem, rule: Any, count: int) -> rai.Result:
     """Return replications, and see that Python's are the same."""
     ours, theirs = (
-        rai.simulate(problem, one, delta=0.1, replications=count, seed=4)
+        rai.simulate(problem, one, delta=0.1, replications=count, seed=4, keep="arm_pulls")
         for one in (rule, rule.in_python())
     )
     assert ours.pulls.tolist() == theirs.pulls.tolist()
     assert ours.representatives.tolist() == theirs.representatives.tolist()
+    assert ours.arm_pulls is not None
+    assert theirs.arm_pulls is not None
+    assert ours.arm_pulls.tolist() == theirs.arm_pulls.tolist()
     return ours
 
 
@@ -236,3 +240,14 @@ def test_stopping_on_the_error_rate(tmp_path: Path) -> None:
         frame = example.main(str(tmp_path / "store")).summary()
         assert frame["error_verdict"].to_list() == ["above delta"] * 2 + ["below delta"] * 2
         assert frame["complete"].all()
+
+
+def test_pulls_by_arm(tmp_path: Path) -> None:
+    """The best arm and its rival are pulled alike, and most; the table is that of the file."""
+    with loaded("pulls_by_arm") as example:
+        text = example.table(str(tmp_path / "a"))
+    assert "pulls_standard_error" in text
+    frame = pl.read_csv(tmp_path / "a.csv")
+    pulls = frame["pulls_mean"].to_list()
+    assert pulls[0] == pulls[1] > pulls[2] > pulls[3]
+    assert frame["share"].sum() == pytest.approx(1.0)
