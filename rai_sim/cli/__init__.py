@@ -5,7 +5,7 @@ share (`options`, `problem`, `results`, `tables`, `text`) and what the parser is
 
 Exit code 0; 1 where `certify` found a violation; 2 with one line on the error stream for input that
 cannot be used; 124 where the time that `study --time` gave was up, with what was finished stored;
-130 after Ctrl-C, with what was finished printed.
+130 after Ctrl-C and 143 after SIGTERM, with what was finished printed.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         0; 1 where `certify` found a violation; 2 for bad input, after one line on the error stream;
-        124 where the time of `study --time` was up; 130 after Ctrl-C.
+        124 where the time of `study --time` was up; 130 after Ctrl-C, 143 after SIGTERM.
 
     Examples
     --------
@@ -108,6 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     if words[0] == "help":
         words = [*words[1:2], "--help"]
+    entry.have_streams()
     entry.print_anything()
     try:
         entry.interrupts_are_raised()
@@ -131,12 +132,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         return _complain(f"not enough memory: {error}; ask for fewer --replications")
     except (KeyboardInterrupt, typer.Abort):
-        return 130
+        return entry.exit_code()
     if code == 1 and words[0] in parser.COMPLETION:
         return _complain(
             f"{words[0]}: no shell that is known was found above this process; start it from "
             "bash, zsh, fish or PowerShell"
         )
+    if code == 130:  # as verbs have it, whatever the signal was
+        return entry.exit_code()
     return code if isinstance(code, int) else 0
 
 

@@ -25,11 +25,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from rai_sim.simulation.parcels import Answer, Parcel, work
@@ -143,6 +145,19 @@ class LocalPool(Pool):
             return self._executor.submit(work, parcel)
 
 
+def unguarded_program() -> str | None:
+    """Return the file of the program that this process runs, if nothing in it asks whether it is
+    the main one; None if something does, or it is none (a console)."""
+    file = getattr(sys.modules.get("__main__"), "__file__", None)
+    if file is None:
+        return None
+    try:
+        text = Path(file).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    return None if "__main__" in text else str(file)
+
+
 class LokyPool(LocalPool):
     """loky's processes, which stay for the next call."""
 
@@ -168,8 +183,24 @@ class LokyPool(LocalPool):
         self._executor.shutdown(wait=False, kill_workers=True)  # type: ignore[call-arg]  # loky's
 
 
+#: What a program is told that starts workers which start the program.
+_GUARD = (
+    "it starts worker processes wherever it is imported, and multiprocessing's start method "
+    "{!r} imports it in each of them; put what it runs under `if __name__ == '__main__':`"
+)
+
+
+class NotGuarded(RuntimeError):
+    """A worker process imports the program that started it, which goes on to start workers."""
+
+
 class ProcessPool(LocalPool):
     """Processes as multiprocessing starts them, for one call."""
+
+    def __init__(self, workers: int) -> None:
+        """Start."""
+        self._answered = False
+        super().__init__(workers)
 
     def _start(self) -> Executor:
         # here, as most programs start none
@@ -178,7 +209,31 @@ class ProcessPool(LocalPool):
 
         how = os.environ.get("JOBLIB_START_METHOD") or None
         context = multiprocessing.get_context(how)
+        self._method = str(context.get_start_method())
+        # set by multiprocessing while a worker imports the program; what starts processes then
+        # would fail in a way after which this one never ends
+        if getattr(multiprocessing.current_process(), "_inheriting", False):
+            raise NotGuarded(f"this program has no guard: {_GUARD.format(self._method)}")
         return ProcessPoolExecutor(self.workers, mp_context=context, initializer=settle)
+
+    def submit(self, parcel: Parcel) -> Future[Answer]:
+        """Have a job run."""
+        future = super().submit(parcel)
+        future.add_done_callback(self._note)
+        return future
+
+    def _note(self, future: Future[Answer]) -> None:
+        self._answered = self._answered or trouble_of(future) is None
+
+    def renew(self, trouble: BaseException) -> None:
+        """Give up where no process ever came as far as to do something and the program shows why;
+        else others are started."""
+        program = None if self._answered or self._method == "fork" else unguarded_program()
+        if program is not None:
+            raise WorkersLost(
+                f"the worker processes of {program} ended before they did anything: "
+                f"{_GUARD.format(self._method)}"
+            ) from trouble
 
     def close(self) -> None:
         """End the processes when they have nothing to do."""

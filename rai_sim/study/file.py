@@ -50,6 +50,7 @@ from rai_sim.study.grid import Study
 from rai_sim.study.task import Task
 from rai_sim.support.checks import check_delta
 from rai_sim.support.errors import ArgumentError, ArgumentTypeError, BadInput, Speech, told
+from rai_sim.support.files import place_of
 from rai_sim.support.named_means import Means, means_in
 from rai_sim.support.parsing import parse_array
 from rai_sim.support.reading import read_text
@@ -128,7 +129,7 @@ def store_of(path: str | os.PathLike[str]) -> Path:
         return folder if folder != Path(path) else Path(path).with_suffix(".results")
     if not isinstance(name, str) or not name or "\0" in name:
         raise StudyFileError(f"store = {name!r}: give the name of a folder, in quotes")
-    return Path(path).parent / name
+    return place_of(Path(path).parent, name)
 
 
 def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -139,8 +140,12 @@ def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
             f"{os.fspath(path)!r} cannot be read: {error.strerror or error}; name a TOML file"
         ) from None
     except (ValueError, RecursionError) as error:
+        escape = "Unescaped '\\'" in str(error)
+        hint = (
+            ": in names of files write / for \\, or put them in 'single quotes'" if escape else ""
+        )
         raise StudyFileError(
-            f"{os.fspath(path)!r} is no TOML that can be read: {error}; mend that place"
+            f"{os.fspath(path)!r} is no TOML that can be read: {error}; mend that place{hint}"
         ) from None
 
 
@@ -374,7 +379,7 @@ def _named(place: str, keys: dict[str, Any], folder: Path) -> tuple[Any, Any]:
             f"{place}.names = {_short(names)}: give the name of a column, or a list of texts"
         )
     means, listed = keys.get("means"), None if isinstance(names, str) else names
-    file = folder / means.removeprefix("@") if isinstance(means, str) else None
+    file = place_of(folder, means.removeprefix("@")) if isinstance(means, str) else None
 
     def read(means: object = None, **columns: str) -> Means | None:
         return means_in(file, **columns)
@@ -396,7 +401,9 @@ def _from_file(path: str, value: Any, folder: Path) -> Any:
                 f"{path} = {_short(value)}: it holds true or false; give numbers, such as 1 and 0"
             )
         return value
-    return _within(path, value, lambda name: parse_array(f"@{folder / name.removeprefix('@')}"))
+    return _within(
+        path, value, lambda name: parse_array(f"@{place_of(folder, name.removeprefix('@'))}")
+    )
 
 
 def _holds_booleans(value: Any) -> bool:

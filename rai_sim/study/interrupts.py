@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
+from rai_sim.support.entry import note_signal
+
 
 class Interrupts:
     """While entered, the first SIGINT or SIGTERM only sets `asked`; a second one raises
@@ -51,6 +53,7 @@ class Interrupts:
         return self
 
     def _note(self, number: int, frame: FrameType | None) -> None:
+        note_signal(number)
         again, self.asked = self.asked, True
         if again and not self._held:
             raise KeyboardInterrupt

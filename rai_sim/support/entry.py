@@ -1,5 +1,5 @@
-"""How the program starts and prints: Ctrl-C while libraries are loaded, and output streams that
-cannot show every letter.
+"""How the program starts, prints and is ended: Ctrl-C and SIGTERM, also while libraries are loaded,
+and output streams that cannot show every letter.
 
 Imports nothing that takes time: it is loaded before all else, so that there is an answer to Ctrl-C
 from then on.
@@ -29,28 +29,79 @@ def is_program(words: list[str], first: str) -> bool:
     return os.path.splitext(os.path.basename(first))[0] in ("rai-sim", "rai-sim-script")
 
 
+#: The exit code is 128 and the number of the signal that ended the program.
+_ended_by = signal.SIGINT
+
+
+def note_signal(number: int) -> None:
+    """Remember which signal asks the program to end, for `exit_code`."""
+    global _ended_by
+    _ended_by = signal.Signals(number)
+
+
+def exit_code() -> int:
+    """Return the exit code of a program that a signal has ended: 130 after Ctrl-C, 143 after
+    SIGTERM.
+
+    Examples
+    --------
+    >>> exit_code()
+    130
+    """
+    return 128 + _ended_by
+
+
 def _leave(number: int, frame: object) -> None:
     """End at once: nothing has been begun, and libraries turn an exception that strikes while they
     load into others."""
-    os._exit(130)
+    os._exit(128 + number)
+
+
+def _interrupt(number: int, frame: object) -> None:
+    """Let SIGTERM do what Ctrl-C does: what was finished is kept and shown, and processes that were
+    started are ended."""
+    note_signal(number)
+    raise KeyboardInterrupt
 
 
 def answer_interrupts() -> None:
-    """Let Ctrl-C end the program without a traceback until `interrupts_are_raised`; elsewhere than
-    in the program do nothing."""
-    ours = is_program(sys.orig_argv, sys.argv[0] if sys.argv else "")
-    # else it is ignored, as after nohup, or another's
-    if ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        try:
-            signal.signal(signal.SIGINT, _leave)
-        except ValueError:  # only the main thread may
-            return
+    """Let Ctrl-C and SIGTERM end the program without a traceback until `interrupts_are_raised`;
+    elsewhere than in the program do nothing."""
+    if not is_program(sys.orig_argv, sys.argv[0] if sys.argv else ""):
+        return
+    # else they are ignored, as SIGINT after nohup, or another's
+    defaults = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    for number, handler in defaults.items():
+        if signal.getsignal(number) is handler:
+            try:
+                signal.signal(number, _leave)
+            except ValueError:  # only the main thread may
+                return
 
 
 def interrupts_are_raised() -> None:
-    """Let Ctrl-C raise KeyboardInterrupt from now on, as everywhere in Python."""
-    if signal.getsignal(signal.SIGINT) is _leave:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Let Ctrl-C raise KeyboardInterrupt from now on, as everywhere in Python, and SIGTERM, too."""
+    note_signal(signal.SIGINT)
+    for number, handler in (
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGTERM, _interrupt),
+    ):
+        if signal.getsignal(number) is _leave:
+            signal.signal(number, handler)
+
+
+def have_streams() -> None:
+    """Let standard input, output and error lead nowhere where they are closed, as under some service
+    managers: else the next file that is opened takes the place of one, and what is printed goes
+    into it."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # for good
 
 
 def print_anything() -> None:

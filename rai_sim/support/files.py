@@ -41,6 +41,22 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
 _MOST_LINKS = 40
 
 
+def place_of(folder: Path, name: str) -> Path:
+    """Return the place that a name in a file means, relative to the file's folder; backslashes part
+    folders, as on the system where the file may have been written, unless there is what has them in
+    its name.
+
+    Examples
+    --------
+    >>> place_of(Path("studies"), "data\\means.csv").parts
+    ('studies', 'data', 'means.csv')
+    """
+    place = folder / name
+    if "\\" not in name or os.path.lexists(place):
+        return place
+    return folder / name.replace("\\", "/")
+
+
 def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a file so that whoever reads it finds all of it or none, and nothing is left behind
     where that fails.

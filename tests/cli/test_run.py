@@ -332,8 +332,12 @@ def test_an_algorithm_that_fails_does_not_cost_the_others_results(
 PROGRAM = (sys.executable, "-m", "rai_sim")
 
 
-def test_a_real_interrupt_ends_a_simulation_promptly() -> None:
-    """SIGINT in the middle of a long simulation: what is finished is printed, exit code 130."""
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
+def test_a_real_interrupt_ends_a_simulation_promptly(number: signal.Signals) -> None:
+    """SIGINT in the middle of a long simulation: what is finished is printed, exit code 130; of
+    SIGTERM 143."""
     words = [
         "--table-task",
         "1",
@@ -354,9 +358,9 @@ def test_a_real_interrupt_ends_a_simulation_promptly() -> None:
             more = os.read(process.stderr.fileno(), 4096)
             assert more, seen.decode()
             seen += more
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, _ = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert b"INTERRUPTED: 0 of 1 algorithms are complete, Butterscotch(merging=True) has" in out
 
 

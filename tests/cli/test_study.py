@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import polars as pl
@@ -273,9 +274,33 @@ def test_a_failing_task_is_told_after_the_table(file: Path, capsys: Capture) -> 
     assert "recording" in shown.err
 
 
-def test_a_real_interrupt_keeps_what_is_finished(file: Path) -> None:
+def wait_for_end_of_group(group: int) -> None:
+    """Wait until no process of a group is there: what watches over workers ends after them."""
+    for _ in range(600):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    pytest.fail("processes are left")
+
+
+@pytest.mark.parametrize(
+    ("number", "backend"),
+    [
+        (signal.SIGINT, ""),
+        pytest.param(signal.SIGTERM, "", marks=pytest.mark.slow),
+        *(
+            pytest.param(signal.SIGTERM, f" --jobs 2 --backend {engine}", marks=pytest.mark.slow)
+            for engine in ("multiprocessing", "loky")
+        ),
+    ],
+)
+def test_a_real_interrupt_keeps_what_is_finished(
+    number: signal.Signals, backend: str, file: Path
+) -> None:
     """SIGINT in the middle: exit code 130, one line that says how to go on, and what was finished
-    is there."""
+    is there; of SIGTERM 143. No process is left of those that it started."""
     words = [
         sys.executable,
         "-m",
@@ -285,9 +310,10 @@ def test_a_real_interrupt_keeps_what_is_finished(file: Path) -> None:
         "--replications",
         "2e7",
         "--progress",
+        *backend.split(),
     ]
     with subprocess.Popen(
-        words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     ) as process:
         assert process.stderr is not None
         seen = b""
@@ -295,15 +321,16 @@ def test_a_real_interrupt_keeps_what_is_finished(file: Path) -> None:
             more = os.read(process.stderr.fileno(), 4096)
             assert more, seen.decode()
             seen += more
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
+    wait_for_end_of_group(process.pid)
     assert out == b""
     last = errors.decode().splitlines()[-1]
     found = re.fullmatch(
         r"rai-sim: INTERRUPTED with ([\d,]+) of 80,000,000 replications in "
         rf"{file.with_suffix('.study')}; "
-        rf"to go on: rai-sim study --replications 20000000 '{file}'",
+        rf"to go on: rai-sim study --replications 20000000.* '{file}'",
         last,
     )
     assert found, last

@@ -11,12 +11,13 @@ from concurrent.futures import BrokenExecutor, CancelledError, Future
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import joblib
 import pytest
 from clusters import environment
+from command_line import ROOT
 
 import rai_sim as rai
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
@@ -31,6 +32,7 @@ from rai_sim.simulation.pools import (
     engine,
     open_pool,
     trouble_of,
+    unguarded_program,
 )
 
 PROBLEM = rai.table_problem(task=1)
@@ -280,3 +282,54 @@ def test_workers_that_come_later_are_counted(monkeypatch: pytest.MonkeyPatch) ->
     client.status = "running"
     pool.look()
     assert pool.workers == 1
+
+
+# Programs that worker processes import
+# --------------------------------------------------------------------------------------------------
+
+
+def test_a_program_without_a_guard_is_told_from_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its text; a console has none, and what cannot be read is not blamed."""
+    file, main = tmp_path / "mine.py", ModuleType("__main__")
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    assert unguarded_program() is None
+    main.__file__ = str(file)
+    assert unguarded_program() is None
+    file.write_text("import rai_sim")
+    assert unguarded_program() == str(file)
+    file.write_text("if __name__ == '__main__':\n    pass")
+    assert unguarded_program() is None
+
+
+_UNGUARDED = """
+import joblib
+import rai_sim as rai
+
+print("imported", flush=True)
+with joblib.parallel_config("multiprocessing"):
+    rai.simulate(
+        rai.best_arm(rai.Bernoulli([0.9, 0.1])), rai.Butterscotch(), replications=2000, n_jobs=2, block_size=10
+    )
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_a_program_without_a_guard_starts_no_more_of_itself(method: str, tmp_path: Path) -> None:
+    """It ends, with an error that says what to write; before, its workers waited for ever."""
+    (tmp_path / "mine.py").write_text(_UNGUARDED)
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "mine.py")],
+        env=os.environ | {"JOBLIB_START_METHOD": method, "PYTHONPATH": ROOT},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert "mine.py ended before they did anything: it starts worker processes" in last
+    assert "put what it runs under `if __name__ == '__main__':`" in last
+    assert done.stdout.count("imported") <= 4

@@ -781,3 +781,26 @@ def test_laws_with_numbers_by_arm(tmp_path: Path) -> None:
     assert even == rai.Uniform([0.0, 0.5], [0.5, 1.0])
     assert one == rai.Gaussian([3.0, 1.0], sd=[1.0, 0.5], sigma=1.0)
     assert two == rai.Gaussian([3.0, 1.0], sd=[1.0, 0.5], sigma=2.0)
+
+
+def test_a_file_from_windows_is_read(tmp_path: Path) -> None:
+    """Lines end in CR and LF, and folders in names are parted by backslashes, also in the file of
+    means and in that of the results; a backslash that TOML takes for an escape is explained."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "m.csv").write_bytes(b"0.9\r\n0.1\r\n")
+    lines = [
+        'algorithms = ["vanilla"]',
+        "store = 'out\\gaps.study'",
+        "[[instances]]",
+        'name = "two"',
+        'means = "data\\\\m.csv"',
+        'problem = "best_arm"',
+    ]
+    file = tmp_path / "gaps.toml"
+    file.write_bytes("".join(f"{line}\r\n" for line in lines).encode())
+    (task,) = rai.Study.from_toml(file).tasks
+    assert task.experiment.problem.arms.means.tolist() == [0.9, 0.1]
+    assert store_of(file) == tmp_path / "out" / "gaps.study"
+    file.write_text(file.read_text().replace("\\\\", "\\"))
+    with pytest.raises(StudyFileError, match=r"write / for .*, or put them in 'single quotes'"):
+        rai.Study.from_toml(file)

@@ -72,7 +72,8 @@ _AS_SCRIPT = "import sys; sys.argv[:1] = ['/usr/bin/rai-sim']; from rai_sim.cli 
     "program", [("-m", "rai_sim"), ("-c", _AS_SCRIPT)], ids=["module", "script"]
 )
 def test_ctrl_c_while_libraries_load(program: tuple[str, ...], library: str) -> None:
-    """Exit code 130 and nothing said, whichever library is being loaded."""
+    """Exit code 130 and nothing said, whichever library is being loaded; of SIGTERM 143."""
+    number = signal.SIGTERM if library == "numba" else signal.SIGINT
     command = [sys.executable, "-X", "importtime", *program, "run"]
     with subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -83,9 +84,9 @@ def test_ctrl_c_while_libraries_load(program: tuple[str, ...], library: str) -> 
                 break
         else:
             pytest.fail(f"{library} was not loaded")
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert out == ""
     assert [line for line in err.splitlines() if not line.startswith("import time:")] == []
 
@@ -112,3 +113,35 @@ def test_libraries_that_load_the_package_keep_their_ctrl_c() -> None:
             expected,
             str(signal.SIG_IGN) if "IGN" in expected else expected,
         )
+
+
+def test_the_exit_code_tells_the_signal() -> None:
+    """SIGTERM's until the next command begins."""
+    entry.note_signal(signal.SIGTERM)
+    assert entry.exit_code() == 143
+    entry.interrupts_are_raised()
+    assert entry.exit_code() == 130
+
+
+def test_closed_streams_lead_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python has None in their place; what is there stays."""
+    kept = sys.stderr
+    monkeypatch.setattr(sys, "stdout", None)
+    entry.have_streams()
+    assert sys.stdout.isatty() is False
+    print("nobody reads this")
+    sys.stdout.close()
+    assert sys.stderr is kept
+
+
+@pytest.mark.slow
+def test_no_file_takes_the_place_of_a_closed_stream() -> None:
+    """Else what is printed would go into it."""
+    code = (
+        "import os; [os.close(n) for n in (0, 1)]; from rai_sim.support import entry;"
+        "entry.have_streams(); n = os.open(os.devnull, os.O_RDONLY); os.write(2, str(n).encode())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, stderr=subprocess.PIPE, check=True
+    )
+    assert int(done.stderr) > 2

@@ -21,7 +21,7 @@ from disks import small_disk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rai_sim.support.files import TEMPORARY, from_harmless, harmless, write_atomically
+from rai_sim.support.files import TEMPORARY, from_harmless, harmless, place_of, write_atomically
 
 
 def at_the_flush(monkeypatch: pytest.MonkeyPatch, look: Callable[[int], object]) -> None:
@@ -468,3 +468,11 @@ def test_no_cell_is_run_and_every_text_comes_back(text: str) -> None:
         pytest.fail(f"{cell!r} would be run")
     if cell[:1] in ("+", "-"):
         float(cell)
+
+
+def test_backslashes_part_folders(tmp_path: Path) -> None:
+    """Unless something has them in its name."""
+    assert place_of(tmp_path, "a\\b.csv") == tmp_path / "a" / "b.csv"
+    assert place_of(tmp_path, "a/b.csv") == tmp_path / "a" / "b.csv"
+    (tmp_path / "a\\b.csv").write_text("")
+    assert place_of(tmp_path, "a\\b.csv") == tmp_path / "a\\b.csv"
