@@ -3,9 +3,10 @@
 One verb, one file: what it is told, what it does, and what it prints. Beside them live what verbs
 share (`options`, `problem`, `results`, `tables`, `text`) and what the parser is told (`parser`).
 
-Exit code 0; 1 where `certify` found a violation; 2 with one line on the error stream for input that
-cannot be used; 124 where the time that `study --time` gave was up, with what was finished stored;
-130 after Ctrl-C and 143 after SIGTERM, with what was finished printed.
+Exit code 0; 1 where `certify` found a violation or `study --verify` a mismatch; 2 with one line on
+the error stream for input that cannot be used; 124 where the time that `study --time` gave was up,
+with what was finished stored; 130 after Ctrl-C and 143 after SIGTERM, with what was finished
+printed.
 """
 
 from __future__ import annotations
@@ -94,8 +95,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0; 1 where `certify` found a violation; 2 for bad input, after one line on the error stream;
-        124 where the time of `study --time` was up; 130 after Ctrl-C, 143 after SIGTERM.
+        0; 1 where `certify` found a violation or `study --verify` a mismatch; 2 for bad input,
+        after one line on the error stream; 124 where the time of `study --time` was up; 130 after
+        Ctrl-C, 143 after SIGTERM.
 
     Examples
     --------

@@ -18,6 +18,8 @@ from rai_sim.cli.options import (
     Delta,
     Jobs,
     Json,
+    Seed,
+    SkipError,
     again,
     flag,
     parse_algorithm,
@@ -73,9 +75,7 @@ def certify(
         options.real("what Theorem 2 allows on ready-made instances; default: 200000"),
     ] = None,
     keep_going: Annotated[bool, _KEEP_GOING] = False,
-    seed: Annotated[
-        int, options.whole("seed of all streams; the same seed gives the same numbers")
-    ] = 0,
+    seed: Seed = 0,
     jobs: Jobs = 1,
     max_pulls: Annotated[
         int | None,
@@ -83,9 +83,7 @@ def certify(
             "give a replication up at so many pulls; default: 4 times what Theorems 2 and 3 allow"
         ),
     ] = None,
-    skip_error: Annotated[
-        float, options.real("total variation that skipping rounds may cost")
-    ] = SKIP_ERROR,
+    skip_error: SkipError = SKIP_ERROR,
     plot: Annotated[
         Path | None, options.path("draw the error rates into a .png, .svg or .pdf file")
     ] = None,
@@ -95,7 +93,7 @@ def certify(
     """Test whether an algorithm is delta-PC on hard instances.
 
     On ready-made ones, or on the problem that is given. The exit code is 0 if no violation was
-    found, 1 if the algorithm is not delta-PC, 2 for bad input.
+    found, 1 if one was, 2 for bad input.
     """
     from rai_sim import certification  # here: most runs certify nothing
 

@@ -9,7 +9,7 @@ import typer
 
 from rai_sim.cli import options
 from rai_sim.cli.options import FOLDER, SELECT, STUDY
-from rai_sim.cli.outputs import TABLES, check_beside, check_output
+from rai_sim.cli.outputs import TABLES, check_apart, check_output
 from rai_sim.cli.results import beside, parse_select, selected, study_at
 from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.support.errors import BadInput
@@ -38,7 +38,7 @@ def export(
     chosen = parse_select(select or [])
     with warnings_in_a_line(every=True), interrupts_in_a_line():
         results, _ = study_at(study, store)
-        check_beside(path, results.folder)
+        check_apart(path, results.folder, study)
         found = selected(results, chosen)
         write = found.to_csv if path.suffix.lower() == ".csv" else found.to_parquet
         write(path, rows=rows, arms=arms)

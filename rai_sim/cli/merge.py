@@ -20,7 +20,7 @@ def merge(
         list[Path],
         typer.Argument(
             help="studies' folders, each with its own share of the work",
-            metavar="FOLDER...",
+            metavar="FOLDER",
             parser=path_name,
             show_default=False,
         ),

@@ -196,6 +196,14 @@ SELECT = typer.Option(
 )
 ALL = typer.Option("--all", help="all figures, not only three of a kind")
 Jobs = Annotated[int, whole("workers; -1 for all cores; does not change the numbers")]
+Seed = Annotated[int, whole("seed of all streams; the same seed gives the same numbers")]
+SkipError = Annotated[float, real("total variation that skipping rounds may cost")]
+FORMAT = typer.Option(
+    "--format",
+    help=f"{', '.join(KINDS[:-1])} or {KINDS[-1]}",
+    metavar="NAME",
+    autocompletion=among(KINDS),
+)
 
 
 # In words

@@ -34,17 +34,20 @@ def check_output(path: Path | None, kinds: tuple[str, ...] = ANY) -> None:
         raise BadInput(f"--output {path} ends in none of {', '.join(kinds)}; give a name that does")
 
 
-def check_beside(path: Path | None, store: Path, study: Path | None = None) -> None:
-    """Refuse a name among a study's results, and that of its own file; links are followed, as they
-    are when it is written."""
+def check_apart(
+    path: Path | None, store: Path, study: Path | None = None, option: str = "--output"
+) -> None:
+    """Refuse the place of a study's results, a name among them, and that of its own file; links are
+    followed, as they are when it is written."""
     if path is None:
         return
-    if store.resolve() in path.resolve().parents:
+    place = path.resolve()
+    if store.resolve() in (place, *place.parents):
         raise BadInput(
-            f"--output {path} lies among the study's results in {store}; give another folder"
+            f"{option} {path} lies among the study's results in {store}; give another place"
         )
-    if study is not None and path.resolve() == study.resolve():
-        raise BadInput(f"--output {path} is the study's own file; give another name")
+    if study is not None and place == study.resolve():
+        raise BadInput(f"{option} {path} is the study's own file; give another name")
 
 
 def write_output(

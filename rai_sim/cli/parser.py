@@ -13,13 +13,16 @@ from typer.core import TyperCommand, TyperGroup
 
 from rai_sim.support.parsing import near
 
-#: The parser wraps help at 80 columns, and by itself takes no terminal for narrower than this.
+#: In help of fewer columns there is no room beside the options for what they mean.
 _NARROW = 60
+#: The parser wraps help at 80 columns, and by itself takes no terminal for narrower than this; so
+#: many it leaves free.
+_NARROWEST, _FREE = 52, 2
 #: The options by which the parser's library completes words in a shell.
 COMPLETION = ("--install-completion", "--show-completion")
 
 #: How some versions of the parser's library end the name of an argument, as in `STUDY <Path>`.
-_TYPE = re.compile(r" <\w+>$")
+_TYPE = re.compile(r" <[^<>]+>$")
 
 # The parser's classes live in another place from version to version; these ways to them are public.
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]
@@ -102,7 +105,7 @@ def usage(error: Any, command: str) -> str:
     command."""
     known = f"rai-sim {command}" if command.isalpha() else "rai-sim"
     path = known if error.ctx is None else error.ctx.command_path
-    message = error.format_message().rstrip(".;")
+    message = error.format_message().replace(": Value error, ", ": ").rstrip(".;")
     option = getattr(error, "option_name", None)
     if option is not None and message.startswith("No such option") and error.ctx is not None:
         owners = [
@@ -125,4 +128,4 @@ def help_width() -> int | None:
     """Return how wide help may be in a terminal narrower than the parser would believe; None to
     leave it to the parser."""
     columns = shutil.get_terminal_size().columns
-    return max(columns - 2, 16) if columns < 52 else None
+    return max(columns - _FREE, 16) if columns < _NARROWEST else None

@@ -7,12 +7,10 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rai_sim.cli import options
-from rai_sim.cli.options import ALL, FOLDER, KINDS, SELECT, STUDY, check_folder
-from rai_sim.cli.parser import among
-from rai_sim.cli.results import beside, check_apart, parse_select, selected, study_at
+from rai_sim.cli.options import ALL, FOLDER, FORMAT, KINDS, SELECT, STUDY, check_folder
+from rai_sim.cli.outputs import check_apart
+from rai_sim.cli.results import beside, parse_select, selected, study_at
 from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.support.errors import BadInput
 from rai_sim.support.files import write_atomically
@@ -34,12 +32,7 @@ def plot(
             metavar="FOLDER",
         ),
     ] = None,
-    kind: Annotated[
-        str,
-        typer.Option(
-            "--format", help="png, svg or pdf", metavar="NAME", autocompletion=among(KINDS)
-        ),
-    ] = "png",
+    kind: Annotated[str, FORMAT] = KINDS[0],
     store: Annotated[Path | None, options.path(FOLDER, metavar="FOLDER")] = None,
     select: Annotated[list[str] | None, SELECT] = None,
     everything: Annotated[bool, ALL] = False,
@@ -64,7 +57,7 @@ def plot(
 
     with warnings_in_a_line(every=True), interrupts_in_a_line():
         results, _ = study_at(study, store)
-        check_apart(folder, study, results.folder)
+        check_apart(folder, results.folder, study)
         with for_paper(columns):
             lines = write_figures(selected(results, chosen), folder, kind, everything)
         for line in lines:

@@ -33,6 +33,10 @@ from rai_sim.support.parsing import whole_number as whole
 
 #: What is simulated or bounded if no problem is given.
 _DEFAULT_TASK, _DEFAULT_INSTANCE, _DEFAULT_LAW = 2, "mirrored", "bernoulli"
+#: What an option says that several laws have, beside the kind of value that it takes.
+_MEANINGS = {
+    "sigma": "a number, by which rewards are sigma-sub-Gaussian; algorithms see them over 2 sigma"
+}
 #: Options that name an instance of the paper.
 _OF_THE_PAPER = ("table_task", "instance")
 
@@ -42,12 +46,13 @@ def law_options() -> dict[str, list[str]]:
     take it."""
     options: dict[str, list[str]] = {"means": []}
     for law, cls in LAWS.items():
-        for name in _arguments(cls):
+        for name in arguments_of(cls):
             options.setdefault(name, []).append(law)
     return options
 
 
-def _arguments(cls: type[Arms]) -> dict[str, inspect.Parameter]:
+def arguments_of(cls: type[Arms]) -> dict[str, inspect.Parameter]:
+    """Return the arguments from which arms of a law are made."""
     parameters = inspect.signature(cls.__init__).parameters
     return {name: parameter for name, parameter in parameters.items() if name != "self"}
 
@@ -124,21 +129,22 @@ def _problem_options() -> dict[str, tuple[Any, Any]]:
             "names", "what arms are called: a column of the --means file, or A,B", "NAME"
         ),
         "law": option(
-            "law", f"reward law: {', '.join(LAWS)}; default {_DEFAULT_LAW}", "LAW", tuple(LAWS)
+            "law", f"reward law: {', '.join(LAWS)}; default: {_DEFAULT_LAW}", "LAW", tuple(LAWS)
         ),
     }
     for name, users in law_options().items():
-        given = [_arguments(LAWS[law])[name] for law in users]
+        given = [arguments_of(LAWS[law])[name] for law in users]
         kind, metavar = "numbers 0.9,0.5 or rows 0.2,0.8;0.6,0.4 or @FILE (.csv, .npy)", "NUMBERS"
         if any(map(_is_scalar, given)):
             kind, metavar = "a number", "NUMBER"
         elif any(map(_is_either, given)):
             kind = "a number, or one an arm: 0.5,0.25"
-        options.setdefault(name, option(name, f"of --law {' or '.join(users)}: {kind}", metavar))
+        what = _MEANINGS.get(name, kind)
+        options.setdefault(name, option(name, f"of --law {' or '.join(users)}: {what}", metavar))
     why_strict = (
         "refuse rewards that are not 1/2-sub-Gaussian (or --sigma), for which no guarantee holds"
     )
-    task = f"instead: a task of the paper's tables, 1 to 5; default {_DEFAULT_TASK}"
+    task = f"instead: a task of the paper's tables, 1 to 5; default: {_DEFAULT_TASK}"
     table_task = typer.Option(help=task, parser=option_whole_number, metavar="INTEGER")
     return options | {
         "problem": option(
@@ -160,7 +166,7 @@ def _problem_options() -> dict[str, tuple[Any, Any]]:
         "table_task": (Annotated[int | None, table_task], None),
         "instance": option(
             "instance",
-            f"its means, mirrored or printed; default {_DEFAULT_INSTANCE}",
+            f"of that task: means mirrored or printed; default: {_DEFAULT_INSTANCE}",
             "NAME",
             tuple(TABLE_MEANS),
         ),
@@ -266,7 +272,7 @@ def build_arms(options: Mapping[str, Any]) -> Arms:
         As the laws; `BadInput` where it is the text that is at fault.
     """
     law = check_law(_DEFAULT_LAW if options["law"] is None else options["law"])
-    arguments = _arguments(LAWS[law])
+    arguments = arguments_of(LAWS[law])
     values: dict[str, Any] = {}
     column, names = options["column"], options["names"]
     file = None if options["means"] is None else file_of(options["means"])

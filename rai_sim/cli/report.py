@@ -9,7 +9,8 @@ import typer
 
 from rai_sim.cli import options
 from rai_sim.cli.options import ALL, FOLDER, SELECT, STUDY, check_file
-from rai_sim.cli.results import beside, check_apart, parse_select, selected, study_at
+from rai_sim.cli.outputs import check_apart
+from rai_sim.cli.results import beside, parse_select, selected, study_at
 from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.support.files import is_own_output
 
@@ -42,7 +43,7 @@ def report(
 
     with warnings_in_a_line(every=True), interrupts_in_a_line():
         results, definition = study_at(study, store)
-        check_apart(path, study, results.folder)
+        check_apart(path, results.folder, study)
         named = beside(study, "").name if title is None else title
         write_report(
             selected(results, chosen),

@@ -1,5 +1,5 @@
-"""The study that `plot` and `report` are given: its results, those of the tasks asked for, and
-places beside it."""
+"""The study that `plot`, `report` and `export` are given: its results, those of the tasks asked
+for, and places beside it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from rai_sim.study import StudyResults
 
 
+#: By what tasks are selected.
+_SELECTABLE = ("instance", "algorithm", "delta")
+
+
 def beside(study: Path, suffix: str) -> Path:
     """Return the name of a study's folder or file with another end; dots in a name are kept, but
     for .study and .toml."""
@@ -24,15 +28,6 @@ def beside(study: Path, suffix: str) -> Path:
     for known in (".toml", ".study"):
         name = name.removesuffix(known) or name
     return place.with_name(name + suffix)
-
-
-def check_apart(output: Path, study: Path, folder: Path) -> None:
-    """Refuse to write over a study's definition or among its results."""
-    if output.resolve() == study.resolve() or folder.resolve() in (
-        output.resolve(),
-        *output.resolve().parents,
-    ):
-        raise BadInput(f"--output {output} is part of the study; give another name")
 
 
 def study_at(place: Path, store: Path | None) -> tuple[StudyResults, str | None]:
@@ -76,10 +71,6 @@ def parse_select(texts: Sequence[str]) -> dict[str, list[Any]]:
             raise BadInput(f"--select {text}: write instance=NAME, algorithm=NAME or delta=NUMBER")
         found.setdefault(name, []).append(_select_value(text, name, value))
     return found
-
-
-#: By what tasks are selected.
-_SELECTABLE = ("instance", "algorithm", "delta")
 
 
 def _select_value(text: str, name: str, value: str) -> Any:

@@ -32,6 +32,7 @@ from rai_sim.simulation.arm_pulls import BY_REPLICATION, SUMMED, check_keep
 from rai_sim.simulation.beside import compiled_beside
 from rai_sim.simulation.result import Experiment, Result
 from rai_sim.simulation.simulate import SimulationInterrupted, checked_experiment, simulate
+from rai_sim.support.checks import check_count, check_workers
 from rai_sim.support.errors import BadInput
 from rai_sim.support.parsing import seen
 
@@ -40,9 +41,10 @@ KEEPS = (BY_REPLICATION, SUMMED)
 #: What is run if no delta is given.
 _DEFAULT_DELTA = 0.01
 _DELTA = typer.Option(
-    help="error probability, in (0, 1); repeatable, or several as in 0.1,0.01",
+    help="error probability, in (0, 1); repeatable, or several as in 0.1,0.01; default: "
+    f"{_DEFAULT_DELTA}",
     metavar="NUMBERS",
-    show_default=str(_DEFAULT_DELTA),
+    show_default=False,
 )
 _OUTPUT = (
     "write one row an algorithm and delta as .csv or .parquet, or what --json prints as .json; in "
@@ -53,7 +55,7 @@ _KEEP = (
     "with standard errors, or arm_pulls_sum, their sums, in little memory"
 )
 _ALGORITHMS = (
-    f"repeatable; default {', '.join(VARIANTS)}; known, with defaults: {describe_algorithms()}"
+    f"repeatable; default: {', '.join(VARIANTS)}; known, with defaults: {describe_algorithms()}"
 )
 
 
@@ -92,11 +94,13 @@ def run(
 ) -> None:
     """Simulate algorithms on a problem.
 
-    By default the paper's table instance and all five of its variants.
+    By default the five variants of the paper's tables, on the instance of its second task.
     """
     problem = build_problem(problem_options)
     deltas = error_probabilities(delta or [str(_DEFAULT_DELTA)])
     check_output(output)
+    check_count("replications", replications, 1)
+    check_workers(jobs)  # before anything is compiled
     if keep is not None and keep not in KEEPS:
         raise BadInput(f"--keep {seen(keep)} is neither {' nor '.join(KEEPS)}; give one of them")
     check_keep(keep, replications, problem.n_arms)

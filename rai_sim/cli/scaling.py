@@ -17,10 +17,12 @@ from rai_sim.algorithms.base import Algorithm
 from rai_sim.arms.base import LAWS, Arms
 from rai_sim.cli import options
 from rai_sim.cli.options import (
+    FORMAT,
     KINDS,
     PROGRESS,
     Jobs,
     Json,
+    Seed,
     again,
     check_folder,
     check_law,
@@ -28,9 +30,10 @@ from rai_sim.cli.options import (
     parse_algorithm,
     read_option,
 )
-from rai_sim.cli.parser import among
+from rai_sim.cli.outputs import check_apart
 from rai_sim.cli.plot import check_kind, write_drawings
 from rai_sim.cli.problem import (
+    arguments_of,
     build_arms,
     build_problem,
     given_options,
@@ -69,13 +72,13 @@ _WORDS = {
     Kind.GAP: "bottleneck gap to 0",
     Kind.N: "number of arms, at delta 0.1",
     Kind.K: "K of the top K",
-    Kind.M: "M of the top K (-k, default 10)",
+    Kind.M: "M of the top K (-k, default: 10)",
 }
+#: Options that describe arms, whatever is asked for.
+_OF_ARMS = (*law_options(), "law", "column", "names")
 #: Families of means that take a number of arms alone.
 _FAMILIES = ("one_apart", "evenly_spaced", "linear_gaps")
-#: Fewer replications have no interval that a fit could use.
-_LEAST_REPLICATIONS = 10
-_ALGORITHMS = "repeatable, as in `run`; default vanilla, butterscotch, lucb"
+_ALGORITHMS = "repeatable, as in `run`; default: vanilla, butterscotch, lucb"
 _KIND = typer.Argument(
     help="what is varied: " + "; ".join(f"{name}, {what}" for name, what in _WORDS.items()),
     metavar="KIND",
@@ -99,22 +102,24 @@ def scaling(
     family: Annotated[
         str | None,
         options.names(
-            f"of n: means, {', '.join(_FAMILIES)}; default one_apart", _FAMILIES, show_default=False
+            f"for n: the means, {', '.join(_FAMILIES)}; default: one_apart",
+            _FAMILIES,
+            show_default=False,
         ),
     ] = None,
     algorithm: Annotated[
         list[str] | None, options.names(_ALGORITHMS, options.VARIANTS, show_default=False)
     ] = None,
     delta: Annotated[
-        float | None, options.real("error probability; default 0.01, of n 0.1")
+        float | None, options.real("error probability; default: 0.01, for n 0.1")
     ] = None,
     replications: Annotated[
-        int | None, options.whole("of each point and algorithm; default 1000, of n 100")
+        int | None, options.whole("of each point and algorithm; default: 1000, for n 100")
     ] = None,
     precision: Annotated[
         float | None, options.real("instead: relative half-width of each mean's 95 % interval")
     ] = None,
-    seed: Annotated[int, options.whole("seed of all streams")] = 0,
+    seed: Seed = 0,
     max_pulls: Annotated[
         int | None, options.whole("give a replication up at so many pulls; default: never")
     ] = None,
@@ -122,19 +127,14 @@ def scaling(
     store: Annotated[
         Path | None,
         options.path(
-            "where results are kept; default scaling-KIND.study; what is there is not run again",
+            "where results are kept; default: scaling-KIND.study; what is there is not run again",
             metavar="FOLDER",
         ),
     ] = None,
     plot: Annotated[
         Path | None, options.path("for the figures", "--plot", "-o", metavar="FOLDER")
     ] = None,
-    form: Annotated[
-        str,
-        typer.Option(
-            "--format", help="png, svg or pdf", metavar="NAME", autocompletion=among(KINDS)
-        ),
-    ] = "png",
+    form: Annotated[str, FORMAT] = KINDS[0],
     progress: Annotated[bool | None, PROGRESS] = None,
     json: Json = False,
 ) -> None:
@@ -154,8 +154,7 @@ def scaling(
     check_folder(folder, "--store")
     if plot is not None:
         check_folder(plot, "--plot")
-        if folder.resolve() in (plot.resolve(), *plot.resolve().parents):
-            raise BadInput(f"--plot {plot} is part of the study; give another folder")
+        check_apart(plot, folder, option="--plot")
         import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is run
     rerun = again(
         "scaling",
@@ -193,27 +192,29 @@ def scaling(
 
 
 def _check_numbers(replications: int | None, precision: float | None) -> None:
+    from rai_sim.scaling.fits import LEAST_REPLICATIONS
+
     if replications is not None and precision is not None:
         raise BadInput(
             f"--precision {precision} and --replications {replications} are both given; give one "
             "of the two"
         )
-    if replications is not None and replications < _LEAST_REPLICATIONS:
+    if replications is not None and replications < LEAST_REPLICATIONS:
         raise BadInput(
             f"--replications {replications} leaves nothing to fit; give at least "
-            f"{_LEAST_REPLICATIONS}"
+            f"{LEAST_REPLICATIONS}"
         )
 
 
 def _check_options(axis: str, problem_options: Mapping[str, Any], more: Mapping[str, Any]) -> None:
     """Refuse options that have no meaning along an axis."""
-    arms = set(law_options()) | {"law", "column", "names"}
+    arms = {*_OF_ARMS, "strict"}
     # sizes of a problem that is not named
     loose = set() if problem_options["problem"] is not None else {"k", "m"}
     known = {
         "delta": {*problem_options} - loose,
         "gap": {*problem_options, "delta"} - loose,
-        "n": {"law", "sd", "family", "delta"},
+        "n": {*_of_families(), "family", "delta"},
         "k": {*arms, "delta"},
         "m": {*arms, "k", "delta"},
     }[axis]
@@ -249,11 +250,13 @@ def _study(
         return build(problem, **wanted)
     if axis == "n":
         wanted |= {} if places is None else {"numbers": places}
-        if family is not None or problem_options["law"] is not None:
+        own = any(name in _of_families() for name in given_options(problem_options))
+        if family is not None or own or not problem_options["strict"]:
             wanted["instance"] = _instance_of(family, problem_options)
         return studies.over_n(**wanted)
     arms = _arms(problem_options)
     wanted |= {} if places is None else {f"{axis}s": places}
+    wanted["strict"] = problem_options["strict"]
     if axis == "k":
         return studies.over_k(arms, **wanted)
     k = problem_options["k"]
@@ -274,22 +277,24 @@ def _places(axis: str, text: str) -> list[Any]:
 
 
 def _arms(problem_options: Mapping[str, Any]) -> Arms | None:
-    of_arms = (*law_options(), "law", "column", "names")
-    given = any(problem_options.get(name) is not None for name in of_arms)
+    given = any(problem_options.get(name) is not None for name in _OF_ARMS)
     return build_arms(problem_options) if given else None
 
 
 def _laws_of_means() -> list[str]:
     """Return the laws whose arms are made from means, and from nothing else that is needed."""
+    empty = inspect.Parameter.empty
     needed = {
-        law: [
-            name
-            for name, parameter in inspect.signature(cls.__init__).parameters.items()
-            if name != "self" and parameter.default is inspect.Parameter.empty
-        ]
+        law: [name for name, one in arguments_of(cls).items() if one.default is empty]
         for law, cls in LAWS.items()
     }
     return [law for law, names in needed.items() if names == ["means"]]
+
+
+def _of_families() -> set[str]:
+    """Return the options that say of what law, and how, arms of a family of means are made."""
+    own = {name for law in _laws_of_means() for name in arguments_of(LAWS[law])}
+    return {*own, "law", "strict"} - {"means"}
 
 
 def _instance_of(
@@ -314,7 +319,8 @@ def _instance_of(
     def instance(n: int) -> Problem:
         means: Any = getattr(instances, name)(n)
         text = ",".join(map(repr, means.tolist()))
-        return best_arm(build_arms({**problem_options, "means": text}))
+        arms = build_arms({**problem_options, "means": text})
+        return best_arm(arms, strict=problem_options["strict"])
 
     return instance
 

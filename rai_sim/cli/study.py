@@ -22,7 +22,7 @@ from rai_sim.cli.options import (
     near_file,
     path_name,
 )
-from rai_sim.cli.outputs import check_beside, check_output, write_output
+from rai_sim.cli.outputs import check_apart, check_output, write_output
 from rai_sim.cli.tables import fitted_table, json_text
 from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.support.durations import seconds_of
@@ -96,7 +96,7 @@ def study(
     time: Annotated[
         str | None, typer.Option(help=_TIME, metavar="TIME", show_default=False)
     ] = None,
-    output: Annotated[Path | None, options.path(_OUTPUT)] = None,
+    output: Annotated[Path | None, options.path(_OUTPUT, "--output", "-o")] = None,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -149,7 +149,7 @@ def study(
     wanted = Study.from_toml(file, **numbers, keep=keep)
     folder = store_of(file) if store is None else store
     check_output(output)
-    check_beside(output, folder, file)
+    check_apart(output, folder, file)
     rerun = again(
         "study",
         store=store,

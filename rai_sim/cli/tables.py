@@ -21,9 +21,6 @@ from rai_sim.support.columns import Column, titles
 from rai_sim.support.text_tables import text_table as text_table
 from rai_sim.support.wording import count, json_safe, listed, number, percent
 
-#: A text that lists arms stops after so many; JSON has them all.
-_MOST_ARMS = 50
-
 
 def _upper_cell(bound: tuple[str | None, float | None]) -> str:
     theorem, pulls = bound

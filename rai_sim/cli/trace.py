@@ -12,6 +12,8 @@ from rai_sim.cli.options import (
     VARIANTS,
     Delta,
     Json,
+    Seed,
+    SkipError,
     again,
     parse_algorithm,
 )
@@ -38,14 +40,12 @@ def trace(
         str, options.names(f"known, with defaults: {describe_algorithms()}", VARIANTS)
     ] = "vanilla",
     delta: Delta = 0.01,
-    seed: Annotated[int, options.whole("seed of all streams")] = 0,
+    seed: Seed = 0,
     replication: Annotated[int, options.whole("index of the replication")] = 0,
     max_pulls: Annotated[
         int | None, options.whole("give the replication up at so many pulls; default: never")
     ] = None,
-    skip_error: Annotated[
-        float, options.real("total variation that skipping rounds may cost")
-    ] = SKIP_ERROR,
+    skip_error: SkipError = SKIP_ERROR,
     plot: Annotated[
         Path | None, options.path("draw the trace into a .png, .svg or .pdf file")
     ] = None,

@@ -39,8 +39,9 @@ def warmup(
 ) -> None:
     """Compile the kernels ahead of time, or load them from the cache.
 
-    Those of the tight lower bound, and of the paper's algorithms with all reward laws, or with some; what serves many arms
-    alone (LUCB's view, Vanilla from 1,000 arms on), and other algorithms, are compiled when they are first needed.
+    Those of the tight lower bound, and of the paper's algorithms with all reward laws, or with
+    some; what serves many arms alone (LUCB's view, Vanilla from 1,000 arms on), and other
+    algorithms, are compiled when they are first needed.
     """
     wanted = [check_law(name) for name in law or LAWS]
     began = time.perf_counter()

@@ -128,8 +128,8 @@ def over_gap(
     Parameters
     ----------
     problem : Problem, optional
-        The instance, of arms that are given by means (Bernoulli or Gaussian) in at least two
-        clusters; the better of two Bernoulli arms about 1/2 when None. LUCB takes long where many
+        The instance, of arms that are given by means, as Bernoulli and Gaussian ones are, in at
+        least two clusters; the better of two Bernoulli arms about 1/2 when None. LUCB takes long where many
         arms are near each other.
     gaps : iterable of float
         Bottleneck gaps, in units of reward; 0.3 to 1e-6.
@@ -146,8 +146,8 @@ def over_gap(
     Raises
     ------
     TypeError, ValueError
-        As `Study.grid`; if the arms are of another law, or a gap needs means that the law or that
-        doubles have not.
+        As `Study.grid`; if the arms' law has no means to be set, or a gap needs means that the law
+        or that doubles have not.
 
     Examples
     --------
@@ -238,6 +238,7 @@ def over_k(
     ks: Iterable[int] = KS,
     delta: float = 0.01,
     algorithms: Iterable[Algorithm] | None = None,
+    strict: bool = True,
     **wanted: Unpack[Wanted],
 ) -> Study:
     """Return the study of the top K of the same arms, for some K.
@@ -250,6 +251,8 @@ def over_k(
         How many of the best arms are asked for, from 1 to N - 1; 1 to 10.
     delta : float, default 0.01
         Error probability.
+    strict : bool, default True
+        As in `rai_sim.Problem`.
     algorithms, **wanted
         As in `over_delta`.
 
@@ -271,7 +274,7 @@ def over_k(
     chosen, delta = _default_arms(arms), check_delta(delta)
     most = chosen.n_arms - 1  # of all arms nothing is to be found out
     points = [
-        (f", k = {k}", top(chosen, k), delta, {"k": k})
+        (f", k = {k}", top(chosen, k, strict=strict), delta, {"k": k})
         for k in _several("ks", ks, lambda value: check_number("ks", value, most, "N - 1"))
     ]
     name = f"top K of {chosen.n_arms} {type(chosen).__name__} arms"
@@ -285,6 +288,7 @@ def over_m(
     ms: Iterable[int] = MS,
     delta: float = 0.01,
     algorithms: Iterable[Algorithm] | None = None,
+    strict: bool = True,
     **wanted: Unpack[Wanted],
 ) -> Study:
     """Return the study of any M of the top K of the same arms, for some M.
@@ -301,6 +305,8 @@ def over_m(
         How many of them are asked for, from 1 to `k`; 1 to 10.
     delta : float, default 0.01
         Error probability.
+    strict : bool, default True
+        As in `rai_sim.Problem`.
     algorithms, **wanted
         As in `over_delta`.
 
@@ -322,7 +328,7 @@ def over_m(
     chosen, delta = _default_arms(arms), check_delta(delta)
     k = check_number("k", k, chosen.n_arms - 1, "N - 1")
     points = [
-        (f", m = {m}", m_of_top(chosen, m, k), delta, {"m": m})
+        (f", m = {m}", m_of_top(chosen, m, k, strict=strict), delta, {"m": m})
         for m in _several("ms", ms, lambda value: check_number("ms", value, k, "k"))
     ]
     name = f"M of the top {k} of {chosen.n_arms} {type(chosen).__name__} arms"
@@ -392,8 +398,9 @@ def _checked_problem(problem: object, name: str = "problem") -> Problem:
     if not isinstance(problem, Problem):
         raise ArgumentTypeError(
             name,
-            f"{name} is {short.repr(problem)}, or returned it; it must be a Problem: build one with "
-            "rai.Problem(arms, clusters, required)",
+            f"{name} {'is' if name == 'problem' else 'returned'} {short.repr(problem)}; it must "
+            f"{'be' if name == 'problem' else 'return'} a Problem: build one with rai.Problem(arms, "
+            "clusters, required)",
         )
     return problem
 
@@ -441,8 +448,8 @@ def _at_gap(problem: Problem, gap: float) -> Problem:
     if "means" not in given or not set(given) <= _BESIDE_MEANS:
         raise ArgumentTypeError(
             "problem",
-            f"problem has {type(arms).__name__} arms, whose means cannot be set; give Bernoulli or "
-            "Gaussian arms",
+            f"problem has {type(arms).__name__} arms, whose means cannot be set; give arms "
+            "of a law of means, such as Bernoulli or Gaussian ones",
         )
     middle = (float(arms.means.min()) + float(arms.means.max())) / 2.0
     means = middle + (arms.means - middle) * (gap / problem.bottleneck_gap)

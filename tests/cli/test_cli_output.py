@@ -120,10 +120,10 @@ def test_a_table_is_written_whatever_becomes_of_what_is_shown(file: Path, tmp_pa
             "p.html",
             "two.study/p.html",
             "report FILE -o LINK",
-            "is part of the study; give another name",
+            "lies among the study's results",
         ),
-        ("p.html", "two.toml", "report FILE -o LINK", "is part of the study; give another name"),
-        ("figures", "two.study", "plot FILE -o LINK", "is part of the study; give another name"),
+        ("p.html", "two.toml", "report FILE -o LINK", "is the study's own file; give another name"),
+        ("figures", "two.study", "plot FILE -o LINK", "lies among the study's results"),
         (
             "p.html",
             "nowhere/p.html",

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import rai_sim as rai
-from rai_sim.cli.outputs import TABLES, check_beside, check_output, results_frame, write_output
+from rai_sim.cli.outputs import TABLES, check_apart, check_output, results_frame, write_output
 from rai_sim.support.errors import BadInput
 
 
@@ -16,7 +16,7 @@ def test_names_are_looked_at_before_anything_runs(tmp_path: Path) -> None:
     for kind in ("csv", "CSV", "json", "parquet"):
         check_output(tmp_path / f"a.{kind}")
     check_output(None)
-    check_beside(None, tmp_path)
+    check_apart(None, tmp_path)
     with pytest.raises(BadInput, match=r"ends in none of \.csv, \.json, \.parquet; give"):
         check_output(tmp_path / "a.txt")
     with pytest.raises(BadInput, match=r"ends in none of \.csv, \.parquet; give a name"):
@@ -24,9 +24,11 @@ def test_names_are_looked_at_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="there is no folder"):
         check_output(tmp_path / "none" / "a.csv")
     with pytest.raises(BadInput, match="lies among the study's results"):
-        check_beside(tmp_path / "a.csv", tmp_path)
+        check_apart(tmp_path / "a.csv", tmp_path)
+    with pytest.raises(BadInput, match=r"--plot .* lies among the study's results"):
+        check_apart(tmp_path, tmp_path, tmp_path, "--plot")
     with pytest.raises(BadInput, match="is the study's own file"):
-        check_beside(tmp_path / "a.csv", tmp_path / "b.study", tmp_path / "a.csv")
+        check_apart(tmp_path / "a.csv", tmp_path / "b.study", tmp_path / "a.csv")
 
 
 def test_the_end_tells_the_kind(tmp_path: Path) -> None:

@@ -49,15 +49,21 @@ class Coin(rai.Bernoulli):
     """A law of the user's own."""
 
 
+def forget() -> None:
+    """Have only the package's classes known."""
+    ALGORITHMS.pop("sevens", None)
+    LAWS.pop("coin", None)
+
+
+forget()  # tests of other modules list what is known while they are collected
+
+
 @pytest.fixture(autouse=True)
 def registries() -> Iterator[None]:
     """Have only the package's classes known, before and after."""
-    own = {"sevens": ALGORITHMS, "coin": LAWS}
-    for name, known in own.items():
-        known.pop(name, None)  # type: ignore[attr-defined]
+    forget()
     yield
-    for name, known in own.items():
-        known.pop(name, None)  # type: ignore[attr-defined]
+    forget()
 
 
 def mixed(folder: Path, keep: str = "replications", n: int = 40) -> Study:
@@ -73,7 +79,7 @@ def mixed(folder: Path, keep: str = "replications", n: int = 40) -> Study:
         keep=keep,
     )
     study.run(folder)
-    del ALGORITHMS["sevens"], LAWS["coin"]
+    forget()
     return study
 
 
