@@ -25,7 +25,8 @@ def run(words: str, expect: int = 0) -> None:
 
 #: What a slow machine says unasked: that kernels are compiled, and after half a minute how far it is.
 _SLOW = re.compile(
-    r"rai-sim: (?:compil(?:ing|ed) \w+ for \w+ arms \(once(?:, in another process)?; kept on disk\) .*"
+    r"rai-sim: (?:compil(?:ing|ed) (?:kernels|\w+ for \w+ arms) "
+    r"\(once(?:, in another process)?; kept on disk\) .*"
     r"|.*\d %, \S+/\S+ replications in .*)\n"
 )
 

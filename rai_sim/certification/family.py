@@ -17,6 +17,7 @@ from rai_sim.arms.gaussian import Gaussian
 from rai_sim.problem import Problem, best_arm, coarse_ranking, full_ranking, m_of_top, top
 from rai_sim.support.checks import check_count, check_delta
 from rai_sim.support.errors import ArgumentValueError
+from rai_sim.support.limits import MOST_PULLS
 from rai_sim.support.values import real
 
 #: An instance by its gap.
@@ -55,7 +56,7 @@ def hard_problems(
     delta : float, default 0.01
         Error probability that they will be run with, in (0, 1): it is in the theorem.
     pulls : float, default 200000
-        What Theorem 2 may allow, at least 1,000. Vanilla takes a sixth of it. For an algorithm that
+        What Theorem 2 may allow, from 1,000 to 2^62. Vanilla takes a sixth of it. For an algorithm that
         looks at every pull in Python take less.
     seed : int, default 0
         Seed of the instances at random; it has nothing to do with the seed of a simulation.
@@ -85,9 +86,9 @@ def hard_problems(
     """
     delta = check_delta(delta)
     most = real("pulls", pulls)
-    if not _LEAST_PULLS <= most < math.inf:
+    if not _LEAST_PULLS <= most <= MOST_PULLS:
         raise ArgumentValueError(
-            "pulls", f"pulls is {most:g}; it must be at least {_LEAST_PULLS:,} and finite"
+            "pulls", f"pulls is {most:g}; it must be at least {_LEAST_PULLS:,} and at most 2^62"
         )
     rng = np.random.Generator(np.random.PCG64(check_count("seed", seed, 0)))
     return {name: make(_gap_for(make, delta, most)) for name, make in _makers(rng)}

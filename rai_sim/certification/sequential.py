@@ -18,7 +18,7 @@ from rai_sim.problem import Problem
 from rai_sim.simulation.progress import Bar
 from rai_sim.simulation.result import Experiment
 from rai_sim.simulation.simulate import checked_experiment, simulate
-from rai_sim.support.checks import check_count, check_progress, check_workers
+from rai_sim.support.checks import check_count, check_progress, check_switch, check_workers
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError, OrNone
 from rai_sim.support.wording import short
 
@@ -115,8 +115,8 @@ def certify(
     ------
     TypeError, ValueError
         If an argument is of a wrong type or value, before anything is run: among others if
-        `problems` holds arms that are not 1/2-sub-Gaussian or a recording, of which delta-PC
-        promises nothing.
+        `problems` holds a recording, or arms that are not 1/2-sub-Gaussian (sigma-sub-Gaussian, of
+        arms with `sigma`), of which delta-PC promises nothing.
     CertificationInterrupted
         On Ctrl-C; a KeyboardInterrupt whose `.result` holds what was found.
 
@@ -128,10 +128,7 @@ def certify(
     ('not delta-PC', 'clusters of one: second of five')
     """
     named = hard_problems(delta) if problems is None else _checked_problems(problems)
-    if not isinstance(keep_going, bool):
-        raise ArgumentTypeError(
-            "keep_going", f"keep_going is {short.repr(keep_going)}; it must be True or False"
-        )
+    check_switch("keep_going", keep_going)
     one = checked_experiment(next(iter(named.values())), algorithm, delta, seed, skip_error, None)
     for problem in named.values():
         algorithm.check_problem(problem, one.delta)

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from rai_sim.study import Study, StudyResults
 
 
-class Kind(StrEnum):
+class Axis(StrEnum):
     """What may be varied."""
 
     DELTA = "delta"
@@ -68,20 +68,20 @@ class Kind(StrEnum):
 
 #: The same in words.
 _WORDS = {
-    Kind.DELTA: "error probability to 0, down to 1e-100",
-    Kind.GAP: "bottleneck gap to 0",
-    Kind.N: "number of arms, at delta 0.1",
-    Kind.K: "K of the top K",
-    Kind.M: "M of the top K (-k, default: 10)",
+    Axis.DELTA: "error probability to 0, down to 1e-100",
+    Axis.GAP: "bottleneck gap to 0",
+    Axis.N: "number of arms, at delta 0.1",
+    Axis.K: "K of the top K",
+    Axis.M: "M of the top K (-k, default: 10)",
 }
 #: Options that describe arms, whatever is asked for.
 _OF_ARMS = (*law_options(), "law", "column", "names")
 #: Families of means that take a number of arms alone.
 _FAMILIES = ("one_apart", "evenly_spaced", "linear_gaps")
 _ALGORITHMS = "repeatable, as in `run`; default: vanilla, butterscotch, lucb"
-_KIND = typer.Argument(
+_AXIS = typer.Argument(
     help="what is varied: " + "; ".join(f"{name}, {what}" for name, what in _WORDS.items()),
-    metavar="KIND",
+    metavar="AXIS",
     case_sensitive=False,
     show_default=False,
 )
@@ -90,7 +90,7 @@ _KIND = typer.Argument(
 @takes_problem
 def scaling(
     problem_options: dict[str, Any],
-    kind: Annotated[Kind, _KIND],
+    along: Annotated[Axis, _AXIS],
     points: Annotated[
         str | None,
         typer.Option(
@@ -127,7 +127,7 @@ def scaling(
     store: Annotated[
         Path | None,
         options.path(
-            "where results are kept; default: scaling-KIND.study; what is there is not run again",
+            "where results are kept; default: scaling-AXIS.study; what is there is not run again",
             metavar="FOLDER",
         ),
     ] = None,
@@ -143,7 +143,7 @@ def scaling(
     The study is resumed where its folder has some of it. `rai-sim plot` and `report` take the
     folder, too.
     """
-    axis, form = str(kind.value), check_kind(form)
+    axis, form = str(along.value), check_kind(form)
     chosen = [parse_algorithm(text) for text in algorithm] if algorithm else None
     numbers: dict[str, Any] = {"seed": seed, "max_pulls": max_pulls}
     numbers |= {"precision": precision} if replications is None else {"replications": replications}

@@ -13,16 +13,16 @@ from rai_sim.plotting.calibration import calibration
 from rai_sim.plotting.distributions import distribution
 from rai_sim.plotting.drawing import Drawing, draw_titled
 from rai_sim.plotting.efficiency import efficiency
-from rai_sim.plotting.exponents import exponents
+from rai_sim.plotting.exponents import exponents, has_slope
 from rai_sim.plotting.inputs import Case, cases_of
 from rai_sim.plotting.law import law
+from rai_sim.plotting.lines import MOST_LINES
 from rai_sim.plotting.means import mean_pulls
 from rai_sim.plotting.moderate import moderate_confidence
 from rai_sim.plotting.normalised import normalised_pulls
 from rai_sim.plotting.panels import MOST_PANELS, panels
 from rai_sim.plotting.panels import size_for as size_of_panels
 from rai_sim.plotting.ratios import MOST_ROWS, ratio_rows, ratios, size_for
-from rai_sim.scaling.fits import LEAST_REPLICATIONS
 from rai_sim.simulation.sweeps import abscissa, swept_parameters
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _sweeps(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
             "n": "the number of arms",
             "gap": "the bottleneck gap",
         }.get(against, against)
-        for group, more in groups.some(wide, groups.LINES, everything):
+        for group, more in groups.some(wide, MOST_LINES, everything):
             where = groups.title(group, against, cases)
             caption = f"{where}: mean pulls against {what}, with bounds.{more}"
             draw = partial(mean_pulls, against=against)
@@ -116,11 +116,11 @@ def _sweeps(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
         suits = _has_complexity if against == "n" else partial(_has_bounds, against)
         # Along delta means over ln(1/delta) say as much, of all instances.
         most = groups.MOST_BESIDE if against == "delta" else groups.MOST
-        for group, more in groups.some(filter(suits, wide), groups.LINES, everything, most):
+        for group, more in groups.some(filter(suits, wide), MOST_LINES, everything, most):
             where = groups.title(group, against, cases)
             yield _over_theory(group, against, where, f"against {what}", more)
         if against == "gap":
-            for group, more in groups.some(filter(_has_slopes, wide), groups.LINES, everything):
+            for group, more in groups.some(filter(_has_slopes, wide), MOST_LINES, everything):
                 where = groups.title(group, against, cases)
                 caption = f"{where}: slope of mean pulls against the gap, both logarithmic.{more}"
                 draw = partial(draw_titled, exponents, group, where)
@@ -157,12 +157,7 @@ def _over_theory(group: Sequence[Case], against: str, where: str, words: str, mo
 
 def _has_slopes(group: Sequence[Case]) -> bool:
     """Whether some algorithm has points enough for a slope with an interval."""
-    told = [
-        case
-        for case in group
-        if case.finished == case.replications and case.finished >= LEAST_REPLICATIONS
-    ]
-    labels = [case.label for case in told]
+    labels = [case.label for case in group if has_slope(case)]
     return any(labels.count(label) >= _LEAST_POINTS for label in labels)
 
 
@@ -186,7 +181,7 @@ def _paneled(
 ) -> Iterator[Drawing]:
     """Yield a figure with a panel for each instance that has several deltas; of very many instances
     several, or one of the first."""
-    for part, more in groups.of_few_algorithms(cases, groups.LINES, everything):
+    for part, more in groups.of_few_algorithms(cases, MOST_LINES, everything):
         wide = groups.wide_groups(part, "delta", everything)
         for start in range(0, len(wide) if everything else min(len(wide), 1), MOST_PANELS):
             shown = wide[start : start + MOST_PANELS]
@@ -245,7 +240,7 @@ def _of_few_rows(cases: Sequence[Case]) -> Iterator[list[Case]]:
 
 
 def _distributions(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
-    for group, more in groups.some(groups.places(cases, everything), groups.LINES, everything):
+    for group, more in groups.some(groups.places(cases, everything), MOST_LINES, everything):
         where = groups.where(group, cases)
         yield Drawing(
             "distribution",
@@ -265,7 +260,7 @@ def _laws(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
     """Yield distributions of several algorithms over an oracle's."""
     several = [group for group in groups.places(cases, everything) if len(group) > 1]
     known = [group for group in several if all(map(_has_oracle, group))]
-    for group, more in groups.some(known, groups.LINES, everything, groups.MOST_BESIDE):
+    for group, more in groups.some(known, MOST_LINES, everything, groups.MOST_BESIDE):
         where = groups.where(group, cases)
         caption = (
             f"{where}: distribution of pulls over an oracle's that knows how to share its pulls, and "

@@ -114,6 +114,11 @@ def exponents(results: Results, ax: Axes | None = None, *, against: str = "gap")
 _BAR, _BAND = "bar: 95 %, two neighbours", "band: 95 %, all points"
 
 
+def has_slope(case: Case) -> bool:
+    """Whether a point is good for a slope: all of it finished, and of replications enough."""
+    return case.finished == case.replications and case.finished >= LEAST_REPLICATIONS
+
+
 @dataclass(frozen=True)
 class _Slopes:
     """The slopes of a line through some points: between neighbours, each with its interval, and the

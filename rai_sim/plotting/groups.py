@@ -10,8 +10,8 @@ from rai_sim.plotting.inputs import Case, setting_words
 from rai_sim.simulation.sweeps import abscissa, family_of, swept_parameters
 
 #: Figures of one kind, at most, unless all are asked for, and of those that show another one against
-#: theory or in another way; lines of one figure.
-MOST, MOST_BESIDE, LINES = 3, 1, 10
+#: theory or in another way.
+MOST, MOST_BESIDE = 3, 1
 #: How a caption says that more could be drawn.
 MORE = "--all draws all of them, --select chooses"
 

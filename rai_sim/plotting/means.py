@@ -13,7 +13,7 @@ from rai_sim.plotting.inputs import NO_INTERVAL, Case, Results, cases_of
 from rai_sim.plotting.lines import lines_of
 from rai_sim.plotting.style import Look, axes_or_new, finish, looks_of_lines, plain, scale_axis
 from rai_sim.simulation.sweeps import abscissa
-from rai_sim.support.errors import ArgumentTypeError
+from rai_sim.support.checks import check_switch
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,8 +68,7 @@ def mean_pulls(
     >>> mean_pulls(runs, Figure().subplots(), against="delta").get_ylabel()
     'mean pulls'
     """
-    if not isinstance(bounds, bool):
-        raise ArgumentTypeError("bounds", f"bounds is {bounds!r}; it must be True or False")
+    check_switch("bounds", bounds)
     cases = cases_of(results)
     lines = lines_of(cases, against)
     with axes_or_new(ax) as axes:

@@ -9,7 +9,7 @@ from rai_sim.plotting.efficiency import draw_over, draw_theory, heights, one_fam
 from rai_sim.plotting.inputs import Case, Results, cases_of
 from rai_sim.plotting.lines import lines_of
 from rai_sim.plotting.style import axes_or_new, finish, scale_axis
-from rai_sim.support.errors import ArgumentTypeError
+from rai_sim.support.checks import check_switch
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,8 +57,7 @@ def normalised_pulls(results: Results, ax: Axes | None = None, *, bounds: bool =
     >>> [round(float(x), 1) for x in ax.get_lines()[0].get_xdata()]
     [2.3, 23.0]
     """
-    if not isinstance(bounds, bool):
-        raise ArgumentTypeError("bounds", f"bounds is {bounds!r}; it must be True or False")
+    check_switch("bounds", bounds)
     cases = cases_of(results)
     lines = lines_of(cases, "delta")
     with axes_or_new(ax) as axes:

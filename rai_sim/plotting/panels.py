@@ -11,7 +11,7 @@ from rai_sim.plotting.legends import OURS, collecting, legend_for, legend_within
 from rai_sim.plotting.means import mean_pulls
 from rai_sim.plotting.paper import page
 from rai_sim.plotting.style import axes_or_new, plain, shared_looks
-from rai_sim.support.checks import check_count
+from rai_sim.support.checks import check_count, check_switch
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import short
 
@@ -92,6 +92,7 @@ def panels(
     ['r = 1,0,0', 'r = 3,0,0']
     """
     groups = _groups(cases_of(results), by)
+    check_switch("share", share)
     if not callable(draw):
         raise ArgumentTypeError("draw", f"draw is {short.repr(draw)}; give a function")
     beside = _beside(len(groups)) if columns is None else check_count("columns", columns, 1)
@@ -246,4 +247,9 @@ def _label_outside(frame: Axes, made: Sequence[Axes], columns: int, share: bool)
                 panel.tick_params(axis=axis, labelleft=False, labelbottom=False)
             if axis == "x" and not inside and i < (rows - 1) * columns:
                 # Its numbers reach into the empty place below: rows stay near each other.
-                setattr(panel.xaxis, "get_tightbbox", lambda *_, **__: None)  # noqa: B010
+                setattr(panel.xaxis, "get_tightbbox", _no_room)  # noqa: B010
+
+
+def _no_room(*_: object, **__: object) -> None:
+    """Tell the layout of no room that an axis takes; by its name, so that figures can be
+    pickled."""

@@ -9,7 +9,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
+from rai_sim.support.checks import check_switch
+from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.values import short
 
 if TYPE_CHECKING:
@@ -146,8 +147,7 @@ def paper(
 
     if columns not in _WIDTHS or isinstance(columns, bool):
         raise ArgumentValueError("columns", f"columns is {short.repr(columns)}; give 1 or 2")
-    if not isinstance(titles, bool):
-        raise ArgumentTypeError("titles", f"titles is {titles!r}; it must be True or False")
+    check_switch("titles", titles)
     made = Page(
         width=_WIDTHS[columns] if width is None else _inches("width", width),
         height=None if height is None else _inches("height", height),

@@ -102,7 +102,7 @@ def price_map(results: Results, ax: Axes | None = None) -> Axes:
         ]
         axes.set_xlim(-0.5, len(groups) - 0.5)
         axes.xaxis.set_major_locator(FixedLocator(range(len(groups))))
-        axes.set_xticklabels([_name(group[0], i) for i, group in enumerate(groups)])
+        axes.set_xticklabels([_name(group[0]) for group in groups])
         axes.set_yscale("log")
         axes.set_ylim(0.5 * min(heights), 1.6 * max(heights))
         axes.set_ylabel("mean pulls")
@@ -178,7 +178,7 @@ def _draw(axes: Axes, place: int, group: Sequence[Case], shown: set[str]) -> Ite
         yield level
 
 
-def _name(case: Case, number: int) -> str:
+def _name(case: Case) -> str:
     """Return what a problem is called below its steps."""
     if case.instance:
         return plain(case.instance, 16)

@@ -11,13 +11,12 @@ from rai_sim.plotting.allocation import MOST_ARMS, allocation
 from rai_sim.plotting.by_arm import run_again_for, too_dear
 from rai_sim.plotting.drawing import Drawing
 from rai_sim.plotting.efficiency import efficiency
-from rai_sim.plotting.exponents import exponents
+from rai_sim.plotting.exponents import exponents, has_slope
 from rai_sim.plotting.inputs import Case, cases_of
 from rai_sim.plotting.law import law
 from rai_sim.plotting.means import mean_pulls
 from rai_sim.plotting.moderate import moderate_confidence
 from rai_sim.plotting.normalised import normalised_pulls
-from rai_sim.scaling.fits import LEAST_REPLICATIONS
 from rai_sim.simulation.sweeps import abscissa
 from rai_sim.tracing.trace import keeps_history
 
@@ -64,7 +63,7 @@ def _along(cases: Sequence[Case], against: str) -> Iterator[Drawing]:
     if against == "delta":
         caption = "Mean pulls over ln(1/δ), with the lower bound and its level."
         yield Drawing("normalised-pulls", caption, partial(normalised_pulls, cases))
-    if len({abscissa(case, against) for case in cases if _can_be_fitted(case)}) > 2:
+    if len({abscissa(case, against) for case in cases if has_slope(case)}) > 2:
         caption = f"Slope of mean pulls against {against}, both logarithmic, between neighbours and of all points."
         yield Drawing(
             f"exponents-against-{against}", caption, partial(exponents, cases, against=against)
@@ -75,11 +74,6 @@ def _along(cases: Sequence[Case], against: str) -> Iterator[Drawing]:
     if against == "n":
         caption = "Mean pulls over the sum of gap^-2, against the number of arms."
         yield Drawing("moderate-confidence", caption, partial(moderate_confidence, cases))
-
-
-def _can_be_fitted(case: Case) -> bool:
-    """Whether a point is good for a slope."""
-    return case.finished == case.replications and case.finished >= LEAST_REPLICATIONS
 
 
 def _at_the_end(cases: Sequence[Case], against: str) -> Iterator[Drawing]:

@@ -181,17 +181,18 @@ def _correlation(results: StudyResults, points: Sequence[Point]) -> NDArray[np.f
     found = np.eye(len(points))
     if not results.keeps_rows:
         return found
-    numbers = [int(point.row["replications"]) for point in points]
-    pulls = [
-        results.result(point.task).pulls[:n].astype(np.float64)
-        for point, n in zip(points, numbers, strict=True)
-    ]
-    for i, j in itertools.combinations(range(len(points)), 2):
-        few, many = sorted((numbers[i], numbers[j]))
-        one, other = pulls[i][:few], pulls[j][:few]
-        if one.std() > 0.0 and other.std() > 0.0:
+    rows = []
+    for point in points:
+        result, n = results.result(point.task), int(point.row["replications"])
+        rows.append((result.replication_index[:n], result.pulls[:n].astype(np.float64)))
+    for (i, (index, one)), (j, (others, other)) in itertools.combinations(enumerate(rows), 2):
+        # parts of a study may have left gaps that are others at each point
+        both, here, there = np.intersect1d(index, others, assume_unique=True, return_indices=True)
+        one, other = one[here], other[there]
+        if len(both) > 1 and one.std() > 0.0 and other.std() > 0.0:
             # what one mean has beyond the replications of the other is independent of it
-            found[i, j] = found[j, i] = np.corrcoef(one, other)[0, 1] * math.sqrt(few / many)
+            shared = math.sqrt(len(both) / len(index) * (len(both) / len(others)))
+            found[i, j] = found[j, i] = np.corrcoef(one, other)[0, 1] * shared
     return found
 
 

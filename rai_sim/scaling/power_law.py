@@ -102,7 +102,7 @@ def power_law(
     standard_error : array_like, shape (n,)
         Of the means, in pulls, not negative.
     correlation : (n, n) float64, optional
-        Of the means; independent when None.
+        Matrix of the means' correlations; independent when None.
 
     Returns
     -------
@@ -121,6 +121,12 @@ def power_law(
     (1.998, 1.94, 2.05, 0.0)
     """
     places, means, errors = _checked(x, mean, standard_error)
+    if correlation is not None and np.shape(correlation) != (len(places),) * 2:
+        raise ArgumentValueError(
+            "correlation",
+            f"correlation has shape {np.shape(correlation)}; give a row and a column for each of "
+            f"the {len(places)} points",
+        )
     u, y = np.log(places), np.log(means)
     v = np.maximum(errors / means, _LEAST_ERROR) ** 2
     n = len(u)

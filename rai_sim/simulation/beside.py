@@ -68,8 +68,8 @@ def compiled_beside(experiments: Sequence[Experiment]) -> Iterator[Helper]:
 def _last_first(experiments: Sequence[Experiment]) -> list[Experiment]:
     """Return one experiment an algorithm, but for the first one's, from the last on.
 
-    An algorithm has the same kernels whatever its options are. At a cap of one pull a run ends at
-    once.
+    Its first options stand for all: most share their kernels, and what others need besides is
+    compiled here. At a cap of one pull a run ends at once.
     """
     kinds: dict[type, Experiment] = {}
     for one in experiments:

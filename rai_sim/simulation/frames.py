@@ -187,8 +187,8 @@ def check_rows(rows: Rows, problem: Problem, max_pulls: int | None) -> None:
     Raises
     ------
     ValueError
-        If a finished replication names no arm or one that is not finished does, if `correct` is not
-        what the arms named and the problem's clusters come to, or pulls are beyond the cap.
+        If a finished replication names no arm or one twice, or one that is not finished names any,
+        if `correct` is not what the arms named and the problem's clusters come to, or pulls are beyond the cap.
 
     Examples
     --------
@@ -210,6 +210,15 @@ def check_rows(rows: Rows, problem: Problem, max_pulls: int | None) -> None:
             f"frame: column 'finished' says {bool(rows.finished[at])} of replication {index[at]}, "
             f"whose representatives are {rows.representatives[at].tolist()}; those of a finished "
             "one are arms, of another one all -1",
+        )
+    ordered = np.sort(rows.representatives, axis=1)
+    twice = rows.finished & (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+    if twice.any():
+        at = int(twice.argmax())
+        raise ArgumentValueError(
+            "frame",
+            f"frame: column 'representatives' holds {rows.representatives[at].tolist()} at "
+            f"replication {index[at]}, an arm twice; a replication names each arm once at most",
         )
     if problem.arms.means_known:
         asked = np.repeat(np.arange(problem.n_clusters), problem.required)

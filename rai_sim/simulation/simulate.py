@@ -101,7 +101,7 @@ def simulate(
     problem : Problem
         Arms, clusters and required representatives.
     algorithm : Algorithm
-        `Vanilla()`, `Butterscotch()` or `LUCB()`, with its options.
+        Such as `Vanilla()`, `Butterscotch()` or `LUCB()`, with its options.
     delta : float, default 0.01
         Error probability the algorithm is run for, in (0, 1) and at least 1e-200.
     replications : int, default 1000
@@ -118,7 +118,7 @@ def simulate(
         its cluster, whatever the number.
     progress : bool or None, default False
         Show a progress bar on the error stream, and what kernels are being compiled; where that is
-        no terminal and no notebook, a line every 30 s. While a replication takes more than a
+        no terminal and no notebook, lines, soon one every 30 s. While a replication takes more than a
         second, its round, pulls and active arms are shown, too, every second, or with each line;
         of several worker threads those of the replication that has taken longest, of worker
         processes none. None shows progress on a terminal or in a notebook only.

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError, OrNone
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError, OrNone, TruthValues
 from rai_sim.support.limits import MOST_PULLS
 from rai_sim.support.values import integer, is_integer_type, real, written_whole
 from rai_sim.support.values import short as short
@@ -33,7 +33,6 @@ def check_delta(delta: float) -> float:
 
     Examples
     --------
-    >>> from rai_sim.problem import check_delta
     >>> check_delta(0.01)
     0.01
     """
@@ -170,6 +169,13 @@ def check_workers(n_jobs: int | None) -> int | None:
             "core",
         )
     return workers
+
+
+def check_switch(name: str, value: object) -> bool:
+    """Return a switch, or raise TypeError."""
+    if not isinstance(value, bool):
+        raise ArgumentTypeError(name, f"{name} is {short.repr(value)}; it must be ", TruthValues())
+    return value
 
 
 def check_progress(progress: bool | None) -> bool | None:

@@ -78,7 +78,7 @@ def test_whatever_is_drawn_is_a_problem() -> None:
     assert max(arms for _, arms in sizes) >= 10
 
 
-@pytest.mark.parametrize("pulls", [999, float("nan"), float("inf"), "many"])
+@pytest.mark.parametrize("pulls", [999, float("nan"), float("inf"), 1e26, "many"])
 def test_pulls_that_make_no_near_tie_are_refused(pulls: float) -> None:
     """The message names them."""
     with pytest.raises((TypeError, ValueError), match="pulls"):

@@ -109,7 +109,7 @@ def test_other_instances(capsys: Capture, words: str, expected: tuple[int, ...])
     assert found["against"] == axis
     if "gaussian" in words:
         assert isinstance(tasks[0].experiment.problem.arms, rai.Gaussian)
-    if "--sd" in words:
+    if "--sd 0.25" in words:
         assert tasks[0].experiment.problem == rai.best_arm(
             rai.Gaussian(rai.instances.evenly_spaced(5), sd=0.25)
         )
@@ -154,8 +154,8 @@ def test_a_precision_instead(capsys: Capture) -> None:
         ("k --points 1,20", "--points: ks is 20; it must be an integer from 1 to 19, N - 1"),
         ("m --points 1,11", "--points: ms is 11; it must be an integer from 1 to 10, k"),
         ("m --k 20", "--k: k is 20; it must be an integer from 1 to 19, N - 1"),
-        ("arms", "Invalid value for 'KIND': "),
-        ("", "Missing argument 'KIND'"),
+        ("arms", "Invalid value for 'AXIS': 'arms' is not one of "),
+        ("", "Missing argument 'AXIS'"),
         ("delta --delta 0.1", "--delta 0.1 has no meaning for `scaling delta`; leave it out"),
         ("gap --k 3", "--k 3 has no meaning for `scaling gap`"),
         ("n --means 0.9,0.5", "--means 0.9,0.5 has no meaning for `scaling n`; leave it out, or"),

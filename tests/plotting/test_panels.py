@@ -1,5 +1,6 @@
 """Small multiples: the same figure of each instance, on the same scales."""
 
+import pickle
 from typing import Any
 
 import pytest
@@ -59,6 +60,16 @@ def test_every_instance_has_a_panel(study: StudyResults) -> None:
             assert line.get_xydata().tolist() == other.get_xydata().tolist()  # type: ignore[union-attr]
         assert panel.get_legend() is None
     assert legend_of(ax) == legend_of(mean_pulls(part(study, names[0])))
+
+
+def test_panels_can_be_pickled(study: StudyResults) -> None:
+    """Those of a last row that is not full, too."""
+    ax = panels(study)
+    assert len(panels_of(ax)) % 3
+    again = pickle.loads(pickle.dumps(figure_of(ax)))
+    assert [one.get_title(loc="left") for one in again.axes] == [
+        one.get_title(loc="left") for one in figure_of(ax).axes
+    ]
 
 
 def test_scales_of_their_own(study: StudyResults) -> None:

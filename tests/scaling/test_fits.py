@@ -2,6 +2,8 @@
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from numpy.typing import NDArray
 
 import rai_sim as rai
 from rai_sim.scaling import fit, local_exponents, over_gap, power_law
+from rai_sim.scaling.fits import _correlation
 from rai_sim.study import StudyResults
 
 
@@ -41,6 +44,24 @@ def test_exponents_are_those_of_the_summary(gaps: StudyResults) -> None:
         assert (found["points"], found["left_out"]) == (5, 0)
         assert (found["against"], found["variable"]) == ("gap", "1/gap")
         assert (found["first"], found["last"]) == pytest.approx((0.2, 1e-4))
+
+
+def test_means_are_correlated_by_replications_of_equal_index() -> None:
+    """What two points share counts, wherever parts of a study have left gaps."""
+
+    def pulls(gap: float, first: int, number: int) -> rai.Result:
+        problem = rai.best_arm(rai.Bernoulli([0.5 + gap / 2, 0.5 - gap / 2]))
+        return rai.simulate(
+            problem, rai.Vanilla(), delta=0.1, replications=number, first_replication=first
+        )
+
+    whole = pulls(0.3, 0, 40), pulls(0.1, 0, 20)
+    runs = whole[0], whole[1] + pulls(0.1, 60, 20)
+    points: Any = [SimpleNamespace(task=i, row={"replications": 40}) for i in range(2)]
+    results: Any = SimpleNamespace(keeps_rows=True, result=lambda task: runs[task])
+    found = _correlation(results, points)
+    shared = np.corrcoef(whole[0].pulls[:20], whole[1].pulls)[0, 1]
+    assert found[0, 1] == found[1, 0] == pytest.approx(shared / 2.0)
 
 
 def test_pulls_of_two_arms_grow_as_theory_has_it(gaps: StudyResults) -> None:

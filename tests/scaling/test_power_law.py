@@ -126,9 +126,13 @@ def test_one_mean_without_an_error_does_not_stop_it() -> None:
         (([3.0, 3.0], [1.0, 2.0], [0.1, 0.1]), "x has 1 different values; a slope needs two"),
         (([[1.0, 2.0]], [1.0, 2.0], [0.1, 0.1]), r"x has shape \(1, 2\)"),
         (("12", [1.0, 2.0], [0.1, 0.1]), "x must be numbers"),
+        (
+            ([1.0, 2.0], [1.0, 2.0], [0.1, 0.1], np.ones((3, 3))),
+            r"correlation has shape \(3, 3\); give a row and a column for each of the 2 points",
+        ),
     ],
 )
-def test_bad_arguments_are_named(arguments: tuple[Any, Any, Any], message: str) -> None:
+def test_bad_arguments_are_named(arguments: tuple[Any, ...], message: str) -> None:
     """The argument, its value and what would do."""
     with pytest.raises((TypeError, ValueError), match=message):
         power_law(*arguments)

@@ -150,7 +150,7 @@ ONE = rai.coarse_ranking(rai.Bernoulli([0.5, 0.25]), (2,))
         ("over_n", {"numbers": [1, 10]}, "numbers is 1; it must be at least 2"),
         ("over_n", {"numbers": [10.5]}, "numbers must be an integer; got 10.5"),
         ("over_n", {"instance": lambda n: ONE}, "instance returned 2 arms for 10"),
-        ("over_n", {"instance": lambda n: n}, "instance is 10, or returned it; it must be"),
+        ("over_n", {"instance": lambda n: n}, "instance returned 10; it must return a Problem"),
         ("over_n", {"limits": {"lucv": 3}}, "which names no algorithm with 'lucv'; choose among"),
         ("over_n", {"limits": {"lucb": 0}}, "limits is 0; it must be at least 1"),
         ("over_n", {"limits": 100}, "limits is 100; give a dict"),

@@ -93,6 +93,10 @@ CHANGES: dict[str, tuple[Any, str]] = {
         pl.col("representatives").list.eval(pl.element() + 9),
         "column 'representatives' holds 1[01]; problem has arms 0 to 9",
     ),
+    "an arm twice": (
+        pl.lit([2, 0, 2], pl.List(pl.Int32)).alias("representatives"),
+        r"column 'representatives' holds \[2, 0, 2\] at replication 0, an arm twice",
+    ),
     "wrong": (
         ~pl.col("correct"),
         r"column 'correct' says False of replication 0, which names arms \[.*\]; on problem that "
