@@ -44,7 +44,8 @@ def hard_problems(
     - *clusters of one*: a middle arm, a full ranking, the worst arm. An arm that is ranked two
       places off is not in a neighbouring cluster.
     - *near ties*: neighbouring means are one gap apart, within clusters, too.
-    - *equal means*: within a cluster arms are equal, so that their order is pure noise until the end.
+    - *equal means*: within a cluster arms are equal, so that their order is pure noise until the
+      end.
     - *opening*: the first rewards mislead. The best arm pays seldom, but much, or others seldom
       fail: for a long time the wrong arm looks best, and looks certain. A rule that acts on few
       rewards, or on the spread that it has seen, is caught here.
@@ -56,8 +57,8 @@ def hard_problems(
     delta : float, default 0.01
         Error probability that they will be run with, in (0, 1): it is in the theorem.
     pulls : float, default 200000
-        What Theorem 2 may allow, from 1,000 to 2^62. Vanilla takes a sixth of it. For an algorithm that
-        looks at every pull in Python take less.
+        What Theorem 2 may allow, from 1,000 to 2^62. Vanilla takes a sixth of it. For an algorithm
+        that looks at every pull in Python take less.
     seed : int, default 0
         Seed of the instances at random; it has nothing to do with the seed of a simulation.
 

@@ -59,8 +59,8 @@ def allocation(results: Results, ax: Axes | None = None, *, replications: int = 
     ------
     TypeError, ValueError
         If `results` holds something else, several problems, one with a single cluster, more than 60
-        arms or unknown best shares (`rai_sim.bounds.shown`), more than 6 experiments, aggregates only, or no finished replication; or
-        `replications` is no positive integer.
+        arms or unknown best shares (`rai_sim.bounds.shown`), more than 6 experiments, aggregates
+        only, or no finished replication; or `replications` is no positive integer.
 
     Examples
     --------

@@ -44,8 +44,8 @@ def mean_pulls(
         study's instances. What makes a problem harder lies to the right: delta and gap fall along
         the axis.
     bounds : bool, default True
-        Whether to draw the lower bounds of the mean (the tight one at each delta, where it is had in
-        passing, see `rai_sim.bounds.shown`, and Theorem 1's, asymptotic) and the algorithms'
+        Whether to draw the lower bounds of the mean (the tight one at each delta, where it is had
+        in passing, see `rai_sim.bounds.shown`, and Theorem 1's, asymptotic) and the algorithms'
         upper bounds (Theorems 2 and 3, which a replication exceeds with probability at most delta).
         Of arms that are not 1/2-sub-Gaussian, for which none holds, there are none.
 

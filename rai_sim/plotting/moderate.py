@@ -20,8 +20,8 @@ def moderate_confidence(results: Results, ax: Axes | None = None) -> Axes:
     """Draw mean pulls over the sum of gap^-2, with 95 % intervals, against the number of arms.
 
     At a delta that is not small, what many arms cost beyond their number shows here: a level line
-    pays the same for each, a rising one pays ln N or more. The lower bound is drawn, too, where it is
-    had in passing (`rai_sim.bounds.shown`).
+    pays the same for each, a rising one pays ln N or more. The lower bound is drawn, too, where it
+    is had in passing (`rai_sim.bounds.shown`).
 
     Parameters
     ----------

@@ -55,9 +55,9 @@ def price_map(results: Results, ax: Axes | None = None) -> Axes:
 
     Each bar leads from what was reached before to what one more step costs: a stopping rule for an
     oracle that knows the best shares of pulls (Garivier and Kaufmann's, unproven; one that is
-    proved), sampling without knowing them (`TopTwo`), in batches (`BatchedTrackAndStop`), as a round
-    robin (`Vanilla(width="mixture")`), with the paper's width (`Vanilla()`). A hatched bar leads
-    down: there the step saves pulls. Steps of which `results` has no run are left out.
+    proved), sampling without knowing them (`TopTwo`), in batches (`BatchedTrackAndStop`), as a
+    round robin (`Vanilla(width="mixture")`), with the paper's width (`Vanilla()`). A hatched bar
+    leads down: there the step saves pulls. Steps of which `results` has no run are left out.
 
     Parameters
     ----------

@@ -38,12 +38,12 @@ def efficiency(results: StudyResults, against: str | None = None) -> pl.DataFram
         lower_bound_conditions; over_bound (the ratio of the two) with over_bound_low_95 and
         over_bound_high_95; practical_pulls_paper, practical_pulls_pairs and
         practical_pulls_gk16_unproven (`rai_sim.bounds.practical`); asymptotic_pulls, ln(1/delta) /
-        D; theorem_1_pulls (which `StudyResults.summary` calls lower_bound_pulls, and lower_bound_pulls
-        tight_bound_pulls); complexity (the sum of gap^-2) and over_complexity. Null is what is not
-        known: the bound, and all that hangs on it, where it is not had in passing
-        (`rai_sim.bounds.shown`) or arms are not 1/2-sub-Gaussian; bounds of 0; means without
-        finished replications; means of which some replications were given up are biased, and have
-        no ratios.
+        D; theorem_1_pulls (which `StudyResults.summary` calls lower_bound_pulls, and
+        lower_bound_pulls tight_bound_pulls); complexity (the sum of gap^-2) and over_complexity.
+        Null is what is not known: the bound, and all that hangs on it, where it is not had in
+        passing (`rai_sim.bounds.shown`) or arms are not 1/2-sub-Gaussian; bounds of 0; means
+        without finished replications; means of which some replications were given up are biased,
+        and have no ratios.
 
     Raises
     ------

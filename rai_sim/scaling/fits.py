@@ -107,8 +107,8 @@ def _fitted(results: StudyResults, line: Line) -> dict[str, Any] | None:
 def local_exponents(results: StudyResults, against: str | None = None) -> pl.DataFrame:
     """Return the exponent between every two neighbouring points of each line.
 
-    It is the slope of ln(mean pulls) between the two, with the errors of both means. Where it drifts
-    along the axis pulls follow no power, or not yet.
+    It is the slope of ln(mean pulls) between the two, with the errors of both means. Where it
+    drifts along the axis pulls follow no power, or not yet.
 
     Parameters
     ----------

@@ -129,8 +129,8 @@ def over_gap(
     ----------
     problem : Problem, optional
         The instance, of arms that are given by means, as Bernoulli and Gaussian ones are, in at
-        least two clusters; the better of two Bernoulli arms about 1/2 when None. LUCB takes long where many
-        arms are near each other.
+        least two clusters; the better of two Bernoulli arms about 1/2 when None. LUCB takes long
+        where many arms are near each other.
     gaps : iterable of float
         Bottleneck gaps, in units of reward; 0.3 to 1e-6.
     delta : float, default 0.01

@@ -188,7 +188,8 @@ def check_rows(rows: Rows, problem: Problem, max_pulls: int | None) -> None:
     ------
     ValueError
         If a finished replication names no arm or one twice, or one that is not finished names any,
-        if `correct` is not what the arms named and the problem's clusters come to, or pulls are beyond the cap.
+        if `correct` is not what the arms named and the problem's clusters come to, or pulls are
+        beyond the cap.
 
     Examples
     --------

@@ -118,8 +118,8 @@ def simulate(
         its cluster, whatever the number.
     progress : bool or None, default False
         Show a progress bar on the error stream, and what kernels are being compiled; where that is
-        no terminal and no notebook, lines, soon one every 30 s. While a replication takes more than a
-        second, its round, pulls and active arms are shown, too, every second, or with each line;
+        no terminal and no notebook, lines, soon one every 30 s. While a replication takes more than
+        a second, its round, pulls and active arms are shown, too, every second, or with each line;
         of several worker threads those of the replication that has taken longest, of worker
         processes none. None shows progress on a terminal or in a notebook only.
     skip_error : float, default 1e-12

@@ -1,7 +1,7 @@
 """What theory says of an experiment's pulls, for tables and figures to hold them against.
 
-The tight bound is known where it is had in passing (`rai_sim.bounds.shown`), the sum of gap^-2 of any
-number of arms.
+The tight bound is known where it is had in passing (`rai_sim.bounds.shown`), the sum of gap^-2 of
+any number of arms.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Theory:
     conditions : str
         For whom the bound holds; empty where there is none.
     complexity : float
-        The sum over arms of gap^-2, gap the larger of the arm's and the bottleneck gap, of arms with
-        sigma in units of 2 sigma.
+        The sum over arms of gap^-2, gap the larger of the arm's and the bottleneck gap, of arms
+        with sigma in units of 2 sigma.
     """
 
     problem: Problem

@@ -96,8 +96,8 @@ def is_still(code: Code, functions: tuple[Callable[..., Any], ...], facts: objec
 def why_not_compiled(error: Exception) -> str:
     """Return what Numba's many words say is wrong with a user's function, and in which line of it.
 
-    They begin with the function that was called, and what is said of its code comes after it, inside
-    out; lines of Numba's own files and of this package's tell nothing.
+    They begin with the function that was called, and what is said of its code comes after it,
+    inside out; lines of Numba's own files and of this package's tell nothing.
     """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     start = next(

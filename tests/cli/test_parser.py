@@ -1,6 +1,7 @@
 """What the parser is told: help that fits the terminal, and completion."""
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -49,6 +50,13 @@ def test_help_fits_the_terminal(
     """No line is longer than the terminal."""
     monkeypatch.setenv("COLUMNS", str(columns))
     assert max(map(len, printed(capsys, f"{command} -h").splitlines())) <= columns
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_speaks_in_one_voice(command: str, capsys: Capture) -> None:
+    """Defaults are told one way, arguments without the program's types."""
+    words = " ".join(printed(capsys, f"{command} -h").split())
+    assert not re.findall(r"(?<!By )\bdefault (?!:)\S*|default: \(|<\S*>", words)
 
 
 # Completion
