@@ -10,7 +10,7 @@ from rai_sim.plotting.inputs import SELECT, Case, Results, cases_of, setting_wor
 from rai_sim.plotting.legends import OURS, collecting, legend_for, legend_within
 from rai_sim.plotting.means import mean_pulls
 from rai_sim.plotting.paper import page
-from rai_sim.plotting.style import axes_or_new, plain, shared_looks
+from rai_sim.plotting.style import axes_or_new, check_axes, plain, shared_looks
 from rai_sim.support.checks import check_count, check_switch
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import short
@@ -98,6 +98,8 @@ def panels(
     beside = _beside(len(groups)) if columns is None else check_count("columns", columns, 1)
     beside = min(beside, len(groups))
     rows = -(-len(groups) // beside)
+    if ax is not None:
+        check_axes(ax)
     if ax is not None and ax.get_subplotspec() is None:
         raise ArgumentValueError(
             "ax", "ax is in no grid of subplots, whose place panels take; make it by subplots()"

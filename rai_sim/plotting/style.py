@@ -22,6 +22,8 @@ from rai_sim.algorithms.base import Algorithm
 from rai_sim.plotting.legends import OURS, add_legend
 from rai_sim.plotting.paper import page
 from rai_sim.plotting.ticks import TickLocator, set_ticks
+from rai_sim.support.errors import ArgumentTypeError
+from rai_sim.support.wording import short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -190,6 +192,7 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float] = SIZE) -> Iterator[A
     """Give the axes to draw into; if there are none, new ones in a figure of pyplot, in the user's
     style with fonts that fit its size."""
     if ax is not None:
+        check_axes(ax)
         yield ax
         return
     from matplotlib import pyplot, rc_context
@@ -205,6 +208,16 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float] = SIZE) -> Iterator[A
     except BaseException:
         pyplot.close(figure)  # an empty figure helps nobody
         raise
+
+
+def check_axes(ax: object) -> None:
+    """Refuse what is given as axes and is something else, such as a figure."""
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        raise ArgumentTypeError(
+            "ax", f"ax is {short.repr(ax)}; give matplotlib Axes, such as figure.subplots() returns"
+        )
 
 
 def _sized(size: tuple[float, float]) -> tuple[float, float]:

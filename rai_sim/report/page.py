@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rai_sim.certification.verdicts import how_sure
 from rai_sim.report.look import SCRIPT, STYLE
+from rai_sim.scaling.lines import refuse_other_results
 from rai_sim.simulation.columns import COLUMNS
 from rai_sim.simulation.provenance import environment, now
 from rai_sim.simulation.statistics import ABOVE, OPEN
@@ -59,6 +60,8 @@ def report(
 
     Raises
     ------
+    TypeError
+        If `results` is no study's.
     ImportError
         Without matplotlib.
 
@@ -74,6 +77,7 @@ def report(
     from rai_sim.plotting.choice import choose
     from rai_sim.plotting.drawing import render
 
+    refuse_other_results(results)
     summary, named = results.summary(), title if title is not None else results.folder.name
     frame = tables.distinct(summary)
     listed = _listed(frame)
@@ -345,6 +349,8 @@ def write_report(
 
     Raises
     ------
+    TypeError
+        If `results` is no study's.
     ImportError
         Without matplotlib.
     OSError

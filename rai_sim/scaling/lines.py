@@ -96,12 +96,7 @@ def lines_of(results: StudyResults, against: str | None = None) -> list[Line]:
     >>> [[round(line.x(point), 3) for point in line.points] for line in lines_of(results)[:1]]
     [[3.333, 10.0]]
     """
-    if not isinstance(results, StudyResults):
-        raise ArgumentTypeError(
-            "results",
-            f"results is of type {type(results).__name__}; give a study's results, as Study.run "
-            "and rai.open_study return them",
-        )
+    refuse_other_results(results)
     axis = _varying(results.tasks) if against is None else against
     if not isinstance(axis, str):
         raise ArgumentTypeError(
@@ -130,6 +125,16 @@ def lines_of(results: StudyResults, against: str | None = None) -> list[Line]:
         )
         for points in found.values()
     ]
+
+
+def refuse_other_results(results: object) -> None:
+    """Refuse what is no study's results."""
+    if not isinstance(results, StudyResults):
+        raise ArgumentTypeError(
+            "results",
+            f"results is of type {type(results).__name__}; give a study's results, as Study.run "
+            "and rai.open_study return them",
+        )
 
 
 def _varying(tasks: Sequence[Task]) -> str:

@@ -34,8 +34,8 @@ GAPS = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6)
 NUMBERS = (10, 20, 50, 100, 200, 500, 1000, 3000, 10_000, 30_000, 100_000)
 #: Of how many arms K and M are varied, and their values.
 _ARMS, KS, MS = 20, (1, 2, 3, 4, 5, 6, 8, 10), (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
-#: Beyond so many arms an algorithm is left out: LUCB looks at all arms time and again, and takes
-#: some 0.2 s a replication at 1,000 and 0.8 s at 3,000.
+#: Beyond so many arms an algorithm is left out: rounds of LUCB, two pulls each, grow as the arms do
+#: and faster, and a replication takes some 0.2 s at 1,000 arms, 0.8 s at 3,000.
 LIMITS: Mapping[str, int] = {"lucb": 1000}
 #: Fields of laws whose means can be set, whatever the others are.
 _BESIDE_MEANS = {"means", "sd", "sigma", "concentration", "df", "scale"}
@@ -215,6 +215,11 @@ def over_n(
     """
     delta = check_delta(delta)
     build = _one_apart if instance is None else instance
+    if not callable(build):
+        raise ArgumentTypeError(
+            "instance",
+            f"instance is {short.repr(instance)}; give a function from a number of arms to a Problem",
+        )
     points = []
     for n in _several("numbers", numbers, lambda value: check_count("numbers", value, 2)):
         problem = _checked_problem(build(n), "instance")
@@ -360,6 +365,10 @@ def _study(
     if numbers[0] is None:
         raise ArgumentTypeError(
             "seed", "seed is None; a study is resumed by its seed: give a non-negative integer"
+        )
+    if algorithms is not None and not isinstance(algorithms, Iterable):
+        raise ArgumentTypeError(
+            "algorithms", f"algorithms is {short.repr(algorithms)}; give a list: [rai.Vanilla()]"
         )
     chosen = list(_default_algorithms() if algorithms is None else algorithms)
     tasks = [

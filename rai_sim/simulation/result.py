@@ -175,6 +175,8 @@ class Result:
 
         Raises
         ------
+        TypeError
+            If one is something else.
         ValueError
             If there is none, if experiments differ (naming in what), if replications are in two
             results (naming them), or if some keep pulls by arm and others none.
@@ -191,7 +193,11 @@ class Result:
         parts = list(results)
         if not parts:
             raise ArgumentValueError("results", "results is empty; merge at least one result")
-        for part in parts[1:]:
+        for part in parts:
+            if not isinstance(part, Result):
+                raise ArgumentTypeError(
+                    "results", f"results holds {short.repr(part)}; every one must be a Result"
+                )
             refuse_other_experiment(parts[0].experiment, part.experiment)
         pieces: list[tuple[int, int, Result, int]] = []
         for part in parts:

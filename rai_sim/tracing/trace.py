@@ -392,7 +392,8 @@ def arm_pulls(result: Result, replications: int = 100) -> NDArray[np.int64]:
     Raises
     ------
     TypeError, ValueError
-        If `replications` is no positive integer; ValueError for an algorithm that keeps no history.
+        If `result` is no Result, or `replications` no positive integer; ValueError for an algorithm
+        that keeps no history.
 
     Examples
     --------
@@ -402,6 +403,10 @@ def arm_pulls(result: Result, replications: int = 100) -> NDArray[np.int64]:
     >>> pulls.shape, bool((pulls.sum(axis=1) == result.pulls[:20]).all())
     ((20, 10), True)
     """
+    if not isinstance(result, Result):
+        raise ArgumentTypeError(
+            "result", f"result is {short.repr(result)}; give what rai.simulate returned"
+        )
     wanted = check_count("replications", replications, 1)
     every = np.arange(result.problem.n_arms)
     return pulls_of_arms(result, wanted, every)

@@ -11,7 +11,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 import rai_sim as rai
-from rai_sim.plotting import distribution, mean_pulls, pulls_by_gap, ratios, style
+from rai_sim.plotting import distribution, mean_pulls, panels, pulls_by_gap, ratios, style
 from rai_sim.plotting import trace as draw_trace
 from rai_sim.plotting.choice import choose
 from rai_sim.plotting.drawing import render
@@ -132,6 +132,14 @@ def test_a_given_ax_is_used_and_returned(name: str, runs: list[rai.Result]) -> N
     assert pyplot.get_fignums() == []
     assert figure_of(ax).get_size_inches().tolist() == [4, 3]
     assert ax.get_legend() is not None
+
+
+def test_what_is_no_axes_is_refused(runs: list[rai.Result]) -> None:
+    """By its name, such as the figure that they are in."""
+    with pytest.raises(TypeError, match=r"ax is <.*>; give matplotlib Axes, such as figure.sub"):
+        distribution(runs, Figure())  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="ax is 3; give matplotlib Axes"):
+        panels(runs, 3)  # type: ignore[arg-type]
 
 
 def test_settings_of_the_user_are_left_alone(runs: list[rai.Result]) -> None:

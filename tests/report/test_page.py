@@ -238,6 +238,13 @@ def test_writing_replaces_or_leaves_the_file(
     assert "<h1>new</h1>" in path.read_text(encoding="utf-8")
 
 
+def test_what_is_no_study_is_refused(tmp_path: Path) -> None:
+    """By its name; nothing is written."""
+    with pytest.raises(TypeError, match="results is of type int; give a study's results"):
+        write_report(3, tmp_path / "r.html")  # type: ignore[arg-type]
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_study_in_which_nothing_finished(tmp_path: Path) -> None:
     """Tables and the warning are there all the same; figures say why there are none."""
     results = rai.Study.grid(

@@ -169,6 +169,8 @@ def test_merging_nothing_and_adding_other_things_is_refused() -> None:
     """Only sum's starting 0 may be added."""
     with pytest.raises(ValueError, match="results is empty"):
         Result.merge([])
+    with pytest.raises(TypeError, match="results holds 3; every one must be a Result"):
+        Result.merge([made((0, 2)), 3])  # type: ignore[list-item]
     for other in (1, None, "a"):
         with pytest.raises(TypeError):
             made((0, 2)) + other  # type: ignore[operator]

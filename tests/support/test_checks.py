@@ -12,6 +12,7 @@ import rai_sim.problem as p
 from rai_sim import Bernoulli, Categorical, Gaussian, Recorded
 from rai_sim.arms.base import Arms
 from rai_sim.problem import Problem, check_delta
+from rai_sim.support.checks import check_switch
 from rai_sim.support.errors import ArgumentError, ArgumentTypeError, ArgumentValueError
 
 THREE = Bernoulli([0.5, 0.75, 0.25])
@@ -199,3 +200,13 @@ def test_delta_becomes_a_float() -> None:
         assert check_delta(delta) == 0.5  # type: ignore[arg-type]
         assert type(check_delta(delta)) is float  # type: ignore[arg-type]
     assert check_delta(5e-324) == 5e-324
+
+
+@pytest.mark.parametrize("value", [1, 0, None, "yes", np.True_])
+def test_a_switch_is_true_or_false(value: Any) -> None:
+    """What is merely as good as either is refused by the argument's name."""
+    assert check_switch("titles", True) is True
+    with pytest.raises(TypeError, match=r"titles is .*; it must be True or False") as refusal:
+        check_switch("titles", value)
+    assert isinstance(refusal.value, ArgumentTypeError)
+    assert refusal.value.argument == "titles"

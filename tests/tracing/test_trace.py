@@ -182,6 +182,12 @@ def test_states_are_dense() -> None:
         )
 
 
+def test_pulls_of_what_is_no_result_are_refused() -> None:
+    """By its name."""
+    with pytest.raises(TypeError, match=r"result is 3; give what rai.simulate returned"):
+        rai.arm_pulls(3)  # type: ignore[arg-type]
+
+
 def test_arm_pulls() -> None:
     """Row sums are the pulls of the first finished replications; those of a round-robin run follow
     from when arms were settled."""
