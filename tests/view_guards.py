@@ -95,7 +95,7 @@ open(sys.argv[1], "w").write(json.dumps(found))
 
 def guards_by_number() -> list[Edit]:
     """Return what lets a number in the view's state tell which guard is off, none at 0."""
-    guards, choosing = "algorithms/lucb/view_guards.py", "algorithms/lucb/view.py"
+    guards, choosing = "algorithms/lucb/view_guards.py", "algorithms/lucb/view_choice.py"
     edits: list[Edit] = [
         Changed(
             f"algorithms/lucb/{file}",

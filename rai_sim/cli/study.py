@@ -85,7 +85,7 @@ def study(
     ] = None,
     alpha: Annotated[
         float | None,
-        options.real("probability of any wrong verdict on an error rate, at most; default 0.05"),
+        options.real("probability of any wrong verdict on an error rate, at most; default: 0.05"),
     ] = None,
     keep: Annotated[str | None, options.names(_KEEP, KEEPS)] = None,
     jobs: Workers = None,

@@ -42,7 +42,7 @@ _MOST_LINKS = 40
 
 
 def place_of(folder: Path, name: str) -> Path:
-    """Return the place that a name in a file means, relative to the file's folder; backslashes part
+    r"""Return the place that a name in a file means, relative to the file's folder; backslashes part
     folders, as on the system where the file may have been written, unless there is what has them in
     its name.
 

@@ -48,6 +48,7 @@ def test_run_alone_means_the_table_instance_and_all_five_variants(
         "progress": None,
         "skip_error": 1e-12,
         "max_pulls": None,
+        "keep": None,
     }
     for problem, _, options in calls:
         assert problem == table_problem(task=2)

@@ -168,7 +168,8 @@ def test_replays_are_the_same_without_the_stride() -> None:
     for _ in range(30):
         drawn = draw_instance(rng, lucb_length, (0.25, 0.8))
         for instance in suited(rng, RULES[0], [drawn]):
-            block = new_block(1, sum(instance.required), instance.n_arms)
+            N = instance.n_arms
+            block = new_block(1, sum(instance.required), N, arms_with_pulls=N)
             ours = run_kernel(RULES[0], instance, variance_proxy=0.25, block=block)
             made += block.rounds_by_stride[[CORRIDORS, PLAIN]]
             assert ours == run_kernel(RULES[0], instance, strides=only(PLAIN))
