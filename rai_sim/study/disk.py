@@ -19,18 +19,20 @@ from rai_sim.engine.blocks import Block
 from rai_sim.simulation.provenance import environment
 from rai_sim.simulation.statistics import Aggregate, Sums
 from rai_sim.simulation.workers import block_for
+from rai_sim.study.arm_sums import decimals, words_of
 from rai_sim.study.data import Rows, aggregates_frame, rows_frame
 from rai_sim.study.ledger import Piece
+from rai_sim.study.pilot import Pilot
 from rai_sim.study.run import parts_written
 from rai_sim.study.stopping import looks_within
-from rai_sim.study.store import SCHEMAS
+from rai_sim.study.store import KEEPS, SCHEMAS, keeps_arm_pulls, schema_of
 from rai_sim.study.task import Task, instance_key, instance_row, task_row
 
 if TYPE_CHECKING:
     from rai_sim.study.grid import Study
 
-#: Rows that are written to see how many bytes one takes, fewer of many representatives.
-_ROWS, _ENTRIES = 4096, 1 << 18
+#: Rows that are written to see how many bytes one takes, fewer of many representatives or arms.
+_ROWS, _LEAST_ROWS, _ENTRIES = 4096, 4, 1 << 18
 #: The deviation over the mean of pulls of which one number is known.
 _SPREAD = 0.3
 #: So many tasks are measured; rows of others are taken to be like theirs.
@@ -56,12 +58,11 @@ class Disk:
     def __init__(self, study: Study) -> None:
         """Nothing was measured yet."""
         self._study = study
-        self._empty = bytes_of(pl.DataFrame(schema=SCHEMAS[study.keep]))
+        self._kind, self._by_arm = KEEPS[study.keep], keeps_arm_pulls(study.keep)
+        self._empty = bytes_of(pl.DataFrame(schema=schema_of(self._kind, study.keep)))
         self._measured: list[float] = []
 
-    def of_task(
-        self, task: Task, ends: tuple[int, int], seen: Sums, named: NDArray[np.int32]
-    ) -> float:
+    def of_task(self, task: Task, ends: tuple[int, int], seen: Sums, pilot: Pilot) -> float:
         """Return the bytes of a task's replications.
 
         Parameters
@@ -72,23 +73,27 @@ class Disk:
             The first replication that is missing, and the one after the last.
         seen : Sums
             What some replications add up to.
-        named : (R, sum of r) int32
-            Representatives of some replications.
+        pilot : Pilot
+            Of the task: representatives of some replications, and pulls by arm where they are kept.
         """
         start, stop = ends
         if len(self._measured) >= _MOST_TASKS:
             return (stop - start) * float(np.mean(self._measured))
-        width = sum(task.experiment.problem.required)
-        n = min(stop - start, _ROWS, max(16, _ENTRIES // width))
-        block = _like(block_for(task.experiment, n), seen, named)
-        if self._study.keep == "aggregates":
+        problem = task.experiment.problem
+        width = sum(problem.required) + (problem.n_arms if self._by_arm else 0)
+        n = min(stop - start, _ROWS, max(_LEAST_ROWS, _ENTRIES // width))
+        block = _like(block_for(task.experiment, n, self._by_arm), seen, pilot)
+        if self._kind == "aggregates":
             columns = (block.pulls, block.rounds, block.correct, block.finished)
             piece = Piece(start, start + n, Aggregate.of(*columns))
-            one = bytes_of(aggregates_frame([(task.key, piece)])) - self._empty
+            arms = None
+            if self._by_arm:
+                arms = [decimals(words_of(block.arm_pulls, block.finished))]
+            one = bytes_of(aggregates_frame([(task.key, piece)], arms)) - self._empty
             pieces = 1 + len(looks_within(start, stop) if self._study.decides else ())
             total = float(one * pieces)
         else:
-            frame = rows_frame([Rows(task.key, start, block)])
+            frame = rows_frame([Rows(task.key, start, block)], self._by_arm)
             total = (bytes_of(frame) - self._empty) / n * (stop - start)
         self._measured.append(total / (stop - start))
         return total
@@ -108,7 +113,7 @@ class Disk:
         return said + self._empty * parts_written(seconds)
 
 
-def _like(block: Block, seen: Sums, named: NDArray[np.int32]) -> Block:
+def _like(block: Block, seen: Sums, pilot: Pilot) -> Block:
     """Fill a block with rows of as much randomness as what was seen."""
     random, n = np.random.default_rng(0), len(block.pulls)
     mean, rounds = (seen.mean, seen.mean_rounds) if seen.finished else (1e6, 1e6)
@@ -119,6 +124,16 @@ def _like(block: Block, seen: Sums, named: NDArray[np.int32]) -> Block:
     block.finished[:] = block.correct[:] = True
     if seen.errors:
         block.correct[:] = random.random(n) >= seen.error_rate
-    if len(named):
-        block.representatives[:] = named[random.integers(len(named), size=n)]
+    if pilot.replications:
+        who = random.integers(len(pilot.named), size=n)
+        block.representatives[:] = pilot.named[who]
+        if block.arm_pulls.size:
+            block.arm_pulls[:] = _shared_out(block.pulls, pilot.arm_pulls[who])
     return block
+
+
+def _shared_out(pulls: NDArray[np.int64], like: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return pulls by arm that add up to about so many, shared out as some are."""
+    shares = like / np.maximum(like.sum(axis=1, keepdims=True), 1)
+    shared: NDArray[np.int64] = np.rint(shares * pulls[:, np.newaxis]).astype(np.int64)
+    return shared

@@ -23,6 +23,7 @@ from rai_sim.study.ledger import Ledger, Pieces
 from rai_sim.study.pilot import Limits, load_kernels, run_pilot
 from rai_sim.study.state import PILOT
 from rai_sim.study.stopping import Verdict, looks_for
+from rai_sim.study.store import keeps_arm_pulls
 from rai_sim.study.task import Task
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _of_task(
     """Run a task's pilot, and conclude from it."""
     missing = _missing(pieces, verdict.replications)
     most = sum(stop - start for start, stop in missing)
-    pilot = run_pilot(task.experiment, most, Limits(pilot_time))
+    pilot = run_pilot(task.experiment, most, Limits(pilot_time), keeps_arm_pulls(study.keep))
     if pilot.flaw is not None:
         return TaskEstimate(task, verdict.replications, most, flaw=pilot.flaw)
     stored = pieces.all_sums()
@@ -87,7 +88,7 @@ def _of_task(
         pilot=pilot.replications,
         seconds=left * pilot.each,
         pulls=left * (_pulls_each(task, seen) if more else pilot.pulls_each),
-        disk_bytes=sum(disk.of_task(task, ends, seen, pilot.named) for ends in missing),
+        disk_bytes=sum(disk.of_task(task, ends, seen, pilot) for ends in missing),
         at_least=pilot.given_up or not known,
     )
 

@@ -25,7 +25,7 @@ from rai_sim.study.state import PILOT
 #: A pilot goes on beyond `PILOT` replications while it has taken less than so many seconds, that
 #: short ones be measured well, up to so many replications, and so many representatives.
 _ENOUGH, _MOST, _MOST_ENTRIES = 0.1, 2048, 1 << 20
-#: Of so many replications it is kept whom they named.
+#: Of so many replications it is kept whom they named, and what they pulled.
 _NAMED = 16
 #: The first replication of an algorithm on a law has so many seconds more: it may load a kernel.
 _LOADING = 10.0
@@ -55,6 +55,8 @@ class Pilot:
         Seconds of processor time a replication; a lower bound if one was given up.
     named : (R, sum of r) int32
         Representatives that the first of them named.
+    arm_pulls : (R, N) int64
+        Pulls of each arm in these; (0, 0) if they are not kept.
     given_up : bool
         Whether a replication did not end in time.
     flaw : str or None
@@ -65,6 +67,7 @@ class Pilot:
     pulls: int
     each: float
     named: NDArray[np.int32]
+    arm_pulls: NDArray[np.int64]
     given_up: bool = False
     flaw: str | None = None
 
@@ -94,7 +97,7 @@ def load_kernels(experiments: Iterable[Experiment], most: float) -> None:
             run_pilot(run, 1, Limits(most + _LOADING))
 
 
-def run_pilot(experiment: Experiment, most: int, limits: Limits) -> Pilot:
+def run_pilot(experiment: Experiment, most: int, limits: Limits, arm_pulls: bool = False) -> Pilot:
     """Run the first replications of a task, in this thread.
 
     Parameters
@@ -105,6 +108,8 @@ def run_pilot(experiment: Experiment, most: int, limits: Limits) -> Pilot:
         Of how many replications there is no use; at least 1.
     limits : Limits
         How long it may take.
+    arm_pulls : bool, default False
+        Whether the pulls of each arm are kept.
 
     Returns
     -------
@@ -119,9 +124,10 @@ def run_pilot(experiment: Experiment, most: int, limits: Limits) -> Pilot:
     >>> pilot.replications, pilot.pulls_each, pilot.given_up
     (20, 7420.0, False)
     """
-    width = max(1, sum(experiment.problem.required))
+    problem = experiment.problem
+    width = max(1, sum(problem.required)) + (problem.n_arms if arm_pulls else 0)
     clock = _Clock(min(most, _MOST, max(1, _MOST_ENTRIES // width)), limits)
-    block = block_for(experiment, clock.most)
+    block = block_for(experiment, clock.most, arm_pulls)
     with ended_in(limits.most, compiling=False):
         while (size := clock.next()) > 0:
             worked, compiled = time.thread_time(), compile_seconds()
@@ -129,14 +135,16 @@ def run_pilot(experiment: Experiment, most: int, limits: Limits) -> Pilot:
                 part = run_part(experiment, 0, block, clock.done, clock.done + size)
             # a recording that ran out, too many pulls, no memory: as in a run of the study
             except Exception as error:
-                return Pilot(NOTHING, 0, 0.0, block.representatives[:0], flaw=str(error))
+                nobody, nothing = block.representatives[:0], block.arm_pulls[:0]
+                return Pilot(NOTHING, 0, 0.0, nobody, nothing, flaw=str(error))
             worked = time.thread_time() - worked
             clock.note(part, size, worked if compile_seconds() == compiled else part.seconds)
     done = slice(clock.done)
     columns = (block.pulls[done], block.rounds[done], block.correct[done], block.finished[done])
     pulls = sum(block.pulls[done].tolist()) + clock.pulls_given_up
-    named = block.representatives[: min(clock.done, _NAMED)].copy()
-    return Pilot(Sums.of(*columns), pulls, clock.each, named, clock.given_up)
+    first = slice(min(clock.done, _NAMED))
+    named, by_arm = block.representatives[first].copy(), block.arm_pulls[first].copy()
+    return Pilot(Sums.of(*columns), pulls, clock.each, named, by_arm, clock.given_up)
 
 
 class _Clock:

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 #: No pilots of each task come first where there are more pieces of work than this.
 _MOST_PILOTS = 2000
-#: A unit has at most so many replications, that a block of them stays small, and as many entries.
+#: A unit has at most so many replications, that a block of them stays small, and as many entries; a
+#: job that has so many gets no further unit.
 _MOST_IN_UNIT, _MOST_ENTRIES = 1 << 17, 1 << 23
 #: Finished blocks wait in memory for this share of the time a run has taken, within limits in
 #: seconds, or until they have as many bytes.
@@ -246,11 +247,15 @@ class StudyRun:
         """Yield jobs as long as there is work and nobody has pressed Ctrl-C."""
         while not self._ends and self._has_claimed():
             job: list[Unit] = []
-            left = self._pace.seconds
-            while left > 0.0 and (claimed := self._work.take()) is not None:
+            left, rows = self._pace.seconds, 0
+            while left > 0.0 and rows < _MOST_IN_UNIT:
+                claimed = self._work.take()
+                if claimed is None:
+                    break
                 unit = self._first_of(claimed, left)
                 if unit is not None:
                     job.append(unit)
+                    rows += unit.stop - unit.start
                     known = not math.isnan(unit.seconds)
                     left -= (unit.stop - unit.start) * (unit.seconds if known else GUESS)
                     # it may take long: the others are for other workers

@@ -96,6 +96,24 @@ ARM_PULLS: dict[str, dict[str, Any]] = {
     "replications": {BY_REPLICATION: pl.List(pl.Int64)},
     "aggregates": {SUMMED: pl.List(pl.String)},
 }
+
+
+def keeps_arm_pulls(keep: str) -> bool:
+    """Whether the pulls of each arm are kept, of `KEEPS`."""
+    return keep in (BY_REPLICATION, SUMMED)
+
+
+def schema_of(kind: str, keep: str) -> dict[str, Any]:
+    """Return the columns of a kind of parts where so much is kept.
+
+    Examples
+    --------
+    >>> list(schema_of("aggregates", "arm_pulls_sum"))[-2:]
+    ['counts', 'arm_pulls_sum']
+    """
+    return SCHEMAS[kind] | (ARM_PULLS.get(kind, {}) if keeps_arm_pulls(keep) else {})
+
+
 _READ_LATER = ("representatives", BY_REPLICATION, SUMMED)
 _PART = re.compile(rf"({'|'.join(SCHEMAS)})-([0-9a-f]{{40}})\.parquet")
 #: Seconds between two looks whether another process still has the lock.
@@ -200,11 +218,11 @@ class Store:
     @property
     def keeps_arm_pulls(self) -> bool:
         """Whether the pulls of each arm are kept."""
-        return self.keep in (BY_REPLICATION, SUMMED)
+        return keeps_arm_pulls(self.keep)
 
     def schema(self, kind: str) -> dict[str, Any]:
         """Return the columns of a kind of parts."""
-        return SCHEMAS[kind] | (ARM_PULLS.get(kind, {}) if self.keeps_arm_pulls else {})
+        return schema_of(kind, self.keep)
 
     def _create(self, keep: str) -> None:
         if self.folder.exists() and not self.folder.is_dir():

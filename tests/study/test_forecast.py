@@ -18,6 +18,7 @@ from rai_sim.problem import Problem
 from rai_sim.simulation.parts import run_part
 from rai_sim.simulation.workers import block_for
 from rai_sim.study import Study
+from rai_sim.study.store import KEEPS
 from rai_sim.study.task import Task
 
 
@@ -112,6 +113,17 @@ def test_only_what_is_missing_counts(tmp_path: Path) -> None:
     whole = small(60).run(tmp_path).summary()
     true = (whole["pulls_mean"] * 60).to_list()
     assert [row.pulls for row in fresh.rows] == pytest.approx(true)
+
+
+def test_whatever_is_kept_can_be_estimated() -> None:
+    """The work is the same, and pulls by arm take room."""
+    found = {
+        keep: Study.grid(pairs(0.3), [rai.Vanilla()], [0.1], replications=500, keep=keep).estimate()
+        for keep in KEEPS
+    }
+    assert len({(one.replications, one.pulls) for one in found.values()}) == 1
+    for plain, by_arm in (("replications", "arm_pulls"), ("aggregates", "arm_pulls_sum")):
+        assert found[by_arm].rows[0].disk_bytes > found[plain].rows[0].disk_bytes
 
 
 def test_pulls_of_a_pilot_are_those_of_its_replications() -> None:

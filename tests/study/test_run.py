@@ -23,6 +23,7 @@ from rai_sim.study import (
     StudyInterrupted,
     StudyResults,
 )
+from rai_sim.study.job import run_job
 from rai_sim.study.stopping import follow
 
 
@@ -170,6 +171,25 @@ def test_an_interrupt_in_the_last_block_is_none(tmp_path: Path) -> None:
 
     results = Study.grid({"x": rai.table_problem()}, [Late()], [0.1], replications=30).run(tmp_path)
     assert results.progress() == (30, 30)
+
+
+def test_a_job_has_not_too_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However quick a replication is: no unit begins where there are as many as a unit may have."""
+    monkeypatch.setattr("rai_sim.study.run._MOST_IN_UNIT", 1000)
+    jobs: list[list[int]] = []
+
+    def noted(home: int, units: Any, **limits: Any) -> Any:
+        jobs.append([unit.stop - unit.start for unit in units])
+        return run_job(home, units, **limits)
+
+    monkeypatch.setattr("rai_sim.study.run.run_job", noted)
+    deltas = [0.1, 0.09, 0.08, 0.07, 0.06, 0.05]
+    study = Study.grid(PROBLEMS, [rai.Butterscotch()], deltas, replications=600)
+    assert study.run(tmp_path).unfinished() == []
+    assert max(map(len, jobs)) > 1  # short units share a job
+    for sizes in jobs:
+        assert max(sizes) <= 1000
+        assert sum(sizes[:-1]) < 1000  # and one more
 
 
 @pytest.mark.usefixtures("registries")
