@@ -94,8 +94,8 @@ def certify(
         What either error rate of the test is at most, in (0, 1).
     replications : int, optional
         The most that an instance may have; 200 / delta when None, so that a rate of 1.5 delta on
-        one of the ready-made instances is found with probability 0.96. An algorithm without errors
-        needs some 10 / delta.
+        one of the ready-made instances is found with probability 0.96, or 10^8 if that is less. An
+        algorithm without errors needs some 10 / delta.
     max_pulls : int, optional
         Pulls at which a replication is given up; four times what Theorems 2 and 3 allow on the
         instance when None. One that is given up may still have erred: it counts as right where a

@@ -33,6 +33,9 @@ ALPHA = 0.05
 #: An instance may have so many replications over delta: one of 27 whose rate is 3/2 delta shows it
 #: with probability 0.96 and more.
 _MOST_OVER_DELTA = 200.0
+#: And never more than these: of smaller deltas no number that can be run shows on which side of them
+#: a rate lies.
+_MOST = 10**8
 
 
 class Seen(NamedTuple):
@@ -79,10 +82,10 @@ def most_over(delta: float) -> int:
 
     Examples
     --------
-    >>> most_over(0.01)
-    20000
+    >>> most_over(0.01), most_over(1e-100)
+    (20000, 100000000)
     """
-    return math.ceil(_MOST_OVER_DELTA / delta)
+    return min(math.ceil(_MOST_OVER_DELTA / delta), _MOST)
 
 
 def level_of_each(alpha: float, tasks: int) -> float:

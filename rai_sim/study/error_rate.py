@@ -25,7 +25,7 @@ _FARTHEST = 2.0
 
 def most_of(delta: float) -> int:
     """Return where a task stops whose error rate is too near delta to tell, if nothing else is
-    asked for: the look at some 200 / delta.
+    asked for: the look at some 200 / delta, or at some 10^8.
 
     Examples
     --------

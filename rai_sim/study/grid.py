@@ -108,7 +108,8 @@ class Study:
         `until` waits for, and those in summaries, tables and figures of any study.
     most_replications : int, optional
         Where a task stops that has come to neither; 10^8 for a precision, the look at some
-        200 / delta for an error rate if None: one that is delta itself is never told from it.
+        200 / delta for an error rate, or at 10^8 if that is less, if None: a rate that is delta
+        itself is never told from it.
     keep : {"replications", "aggregates", "arm_pulls", "arm_pulls_sum"}
         Keep a row for each replication, or exact sums and a histogram of pulls alone, in bounded
         memory. With "arm_pulls" rows have the pulls of each arm as well (at most 100,000 arms; 8

@@ -51,9 +51,11 @@ def test_what_the_cap_ended_may_have_erred() -> None:
 
 
 def test_words_and_limits() -> None:
-    """Alpha is a probability; a verdict is waited for 200 / delta replications."""
+    """Alpha is a probability; a verdict is waited for 200 / delta replications, or 10^8."""
     assert how_sure(0.01, 1).startswith("verdicts on 1 task, all right with probability 99 %")
     assert most_over(0.03) == 6667
+    assert most_over(2.5e-6) == 80_000_000
+    assert most_over(1e-6) == most_over(1e-200) == 10**8
     assert check_alpha(0.2) == 0.2
     for wrong in (0.0, 1.0, float("nan")):
         with pytest.raises(ValueError, match=r"alpha is .*; it must be a probability strictly"):

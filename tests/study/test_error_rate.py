@@ -77,6 +77,7 @@ def test_a_rate_that_cannot_be_told_from_delta_stops_at_the_limit() -> None:
     assert (capped.replications, capped.reached) == (1000, False)
     assert most_of(0.1) == next_look(2000)
     assert most_of(1e-4) >= 2_000_000
+    assert most_of(1e-100) == next_look(10**8)
 
 
 def test_what_is_expected_is_the_look_at_which_the_same_rates_decide() -> None:
