@@ -279,11 +279,14 @@ def _listed(folder: Path) -> list[Path]:
 
 
 def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
-    """Return the files of an archive, but for hidden ones, which include those that macOS adds."""
+    """Return the files of an archive, but for hidden ones, which include those that macOS adds, and
+    for those whose names damage has emptied."""
     found = [
         info
         for info in archive.infolist()
-        if not info.is_dir() and not re.search(r"(^|[/\\])(\.|__MACOSX[/\\])", info.filename)
+        # is_dir() fails where there is no name
+        if info.filename[-1:] not in ("", "/")
+        and not re.search(r"(^|[/\\])(\.|__MACOSX[/\\])", info.filename)
     ]
     if len(found) > _MOST_FILES:
         raise MovieLensError(

@@ -247,6 +247,21 @@ def test_flipped_bytes_of_archives(data: bytes, flips: list[tuple[float, int]], 
     assert found == EXPECTED or (isinstance(found, str) and str(path) in found and ";" in found)
 
 
+@pytest.mark.parametrize("name", ["ratings.csv", "movies.csv"])
+def test_a_name_that_damage_has_emptied(tmp_path: Path, name: str) -> None:
+    """The file is none: without ratings there is an error, without titles there are none."""
+    path, data = tmp_path / "set", packed_set()
+    at = data.rindex(name.encode())  # in the directory at the archive's end
+    at = data.rindex(b"PK", 0, at) + 46  # where the entry has its name, the folder's before it
+    path.write_bytes(data[:at] + b"\0" + data[at + 1 :])
+    found = cells_or_flaw(path, 4)
+    if name == "ratings.csv":
+        assert isinstance(found, str)
+        assert "holds no ratings" in found
+    else:
+        assert found == EXPECTED
+
+
 def test_bad_paths_and_archives(tmp_path: Path) -> None:
     """Missing, truncated, changed, without ratings, with several."""
     with pytest.raises(
