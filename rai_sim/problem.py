@@ -355,8 +355,8 @@ def table_problem(task: int = 1, instance: str = "mirrored") -> Problem:
     task : int, default 1
         1 to 5 for required (1, 0, 0), (3, 0, 0), (2, 2, 0), (0, 5, 0) and (0, 0, 1).
     instance : {"mirrored", "printed"}, default "mirrored"
-        The means `TABLE_MEANS[instance]`: those that the paper prints, or those from which its
-        numbers come.
+        The means `TABLE_MEANS[instance]`: those from which the paper's numbers come, or those that
+        it prints.
 
     Raises
     ------

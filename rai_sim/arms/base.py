@@ -32,7 +32,7 @@ _MOST_LISTED = 6
 class Arms(ABC):
     """N stochastic arms with one kind of reward law; subclasses are frozen dataclasses.
 
-    A law is added by one file in this folder (a subclass, its NamedTuple for kernels, its kernel
+    A law is added by one file or folder in this one (a subclass, its NamedTuple for kernels, its kernel
     operations) and one import in `rai_sim/__init__.py`.
     """
 
@@ -200,7 +200,8 @@ class Arms(ABC):
         return self.two_sigma * origin, self.two_sigma * unit
 
     def _law_units(self) -> tuple[float, float]:
-        """Return `law_units` of arms without sigma."""
+        """Return `law_units` of arms without sigma; of arms with sigma that are told kernels by
+        themselves (`RescaledArms`) what they are in rewards."""
         return 0.0, 1.0
 
     @abstractmethod
@@ -296,19 +297,6 @@ class RescaledArms(Arms, known=False):
 
     def _identity_parts(self) -> tuple[object, ...]:
         return (self.of.identity(),)
-
-
-def positive(name: str, value: object, what: str, most: float = LARGEST, entry: str = "") -> float:
-    """Return a positive number of at most `most`, or raise TypeError or ValueError; `entry` names
-    it, where it is one of an array's."""
-    number = real(name, value, "a positive number")
-    if not 0.0 < number <= most:
-        raise ArgumentValueError(
-            name,
-            f"{entry or name} is {short.repr(value)}; it must be {what}, positive and at most "
-            f"{most:g}",
-        )
-    return number
 
 
 def one_or_by_arm(

@@ -17,7 +17,8 @@ from rai_sim.engine.streams import State
 from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.values import real, short
 
-#: Least and largest concentration: beyond the latter doubles are coarser than a reward's deviation.
+#: Least and largest concentration: beyond the latter rewards deviate by less than 5e-7, and a mean is
+#: as good.
 _LEAST, _MOST = 1e-6, 1e12
 
 

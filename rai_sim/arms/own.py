@@ -25,8 +25,9 @@ from rai_sim.support.values import integer, real
 _TOLD = ("least_reward", "greatest_reward", "used_proxy", "used_unit")
 #: A law is looked at before it is first run: so many arms, pulls, sums, and pulls of a sum.
 _ARMS, _PULLS, _SUMS, _OF_A_SUM = 8, 4096, 1024, 64
-#: Standard errors by which what is drawn may be off: one in 10^10.
-_OFF = 6.5
+#: Standard errors by which what is drawn may be off: one in 10^10; and relative, what rounding may do
+#: to a mean or a sum, besides.
+_OFF, _ROUNDING = 6.5, 1e-9
 
 
 @dataclass_transform(frozen_default=True, eq_default=False)
@@ -155,6 +156,9 @@ class OwnArms(Arms, known=False):
     def _over(self, scale: float) -> Arms:
         return RescaledArms.over(self)
 
+    def _law_units(self) -> tuple[float, float]:
+        return 0.0, self.two_sigma  # kernels divide rewards by it
+
     def kernel_law(self) -> Any:
         """Return the kernels' view of the law."""
         law = self._law(None if self.sigma is None else self.two_sigma)
@@ -196,10 +200,12 @@ class OwnArms(Arms, known=False):
 
     def _proxy(self) -> float:
         low, high = self._range()
-        known = math.inf if self.variance_proxy is None else real("proxy", self.variance_proxy)
+        known = (
+            math.inf if self.variance_proxy is None else real("variance_proxy", self.variance_proxy)
+        )
         if not known >= 0.0:
             raise ArgumentValueError(
-                "variance_proxy", f"variance_proxy is {known}; give a positive number"
+                "variance_proxy", f"variance_proxy is {known}; give a number of 0 or more"
             )
         # squares of distances are divided by it
         return max(min(known, (high - low) ** 2 / 4.0), 1e-200)
@@ -319,7 +325,7 @@ def _look_at(arms: OwnArms) -> None:
                 f"{name} one is {odd:.6g}, outside its bounds {low:g} and {high:g}; mend them",
             )
         spread = float(rewards.std())
-        rounding = 1e-9 * max(1.0, abs(mean))
+        rounding = _ROUNDING * max(1.0, abs(mean))
         if abs(rewards.mean() - mean) > _OFF * spread / math.sqrt(_PULLS) + rounding:
             raise ArgumentValueError(
                 "means",
@@ -347,10 +353,12 @@ def _look_at_sums(arms: OwnArms, arm: int, mean: float, spread: float) -> None:
     """Raise ValueError if sums that are drawn at once have another mean or variance than pulls."""
     sums = arms.sample_sums(arm, _OF_A_SUM, _SUMS)
     wanted, deviation = _OF_A_SUM * mean, spread * math.sqrt(_OF_A_SUM)
-    off = abs(sums.mean() - wanted) > _OFF * deviation / math.sqrt(_SUMS) + 1e-9 * max(1, wanted)
-    ratio = sums.std() / deviation if deviation > 0.0 else 1.0
-    # of 1,024 sums and 4,096 pulls the ratio's standard error is some 3 % for light tails
-    if not np.isfinite(sums).all() or off or not 0.7 < ratio < 1.4:
+    rounding = _ROUNDING * max(1.0, abs(wanted))
+    off = abs(sums.mean() - wanted) > _OFF * deviation / math.sqrt(_SUMS) + rounding
+    # of 1,024 sums and 4,096 pulls the standard error of what both deviate by is some 3 % for light
+    # tails
+    alike = 0.7 * deviation - rounding < sums.std() < 1.4 * deviation + rounding
+    if not np.isfinite(sums).all() or off or not alike:
         raise ArgumentValueError(
             "arms",
             f"{type(arms).__name__}: of {_SUMS:,} sums of {_OF_A_SUM} rewards of arm {arm} mean and "

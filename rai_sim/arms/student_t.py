@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rai_sim.arms.base import Arms, checked_sigma, frozen_array, positive
+from rai_sim.arms.base import LARGEST, Arms, checked_sigma, frozen_array
 from rai_sim.arms.plain import plain, pull_by_pull
 from rai_sim.engine import law as operations
 from rai_sim.engine.jit import implements
@@ -76,7 +76,7 @@ class StudentT(Arms):
             )
         object.__setattr__(self, "means", frozen_array("means", means, 1))
         object.__setattr__(self, "df", degrees)
-        object.__setattr__(self, "scale", positive("scale", scale, "what a t is multiplied by"))
+        object.__setattr__(self, "scale", _scale(scale))
         object.__setattr__(self, "sigma", checked_sigma(sigma))
         _ = self.rescaled  # which may leave the range of doubles
 
@@ -96,6 +96,17 @@ class StudentT(Arms):
 
     def _identity_parts(self) -> tuple[object, ...]:
         return (self.means, self.df, self.scale)
+
+
+def _scale(scale: float) -> float:
+    number = real("scale", scale, "a positive number")
+    if not 0.0 < number <= LARGEST:
+        raise ArgumentValueError(
+            "scale",
+            f"scale is {short.repr(scale)}; it must be what a t is multiplied by, positive and at "
+            f"most {LARGEST:g}",
+        )
+    return number
 
 
 @pull_by_pull

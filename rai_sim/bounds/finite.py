@@ -36,8 +36,8 @@ class FiniteBound:
         The bound, nats times `tight.value`.
     nats : float
         What an algorithm must tell from its pulls on average, at least.
-    answers : int or float
-        How many right answers there are; a float, maybe inf, beyond 2^53.
+    answers : float
+        How many right answers there are: exact below 2^53, maybe inf.
     reason : str
         Which argument of `at_delta` gives `nats`: "one answer", "shares of answers", "long runs",
         or "nothing" for 0.

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from rai_sim.bounds.asymptotic import number_of_answers
+from rai_sim.bounds.asymptotic import check_problem, number_of_answers
 from rai_sim.bounds.finite import FiniteBound, at_delta
-from rai_sim.problem import Problem
+from rai_sim.problem import Problem, check_delta
 
 #: Up to so many arms the tight bound mostly takes a second or less, whatever is asked, and up to 4
 #: where many answers nearly tie; up to so many where there is one right answer and two or three
 #: clusters (measured).
-MOST_ARMS, MOST_ARMS_OF_ONE_ANSWER = 20, 100
+_MOST_ARMS, _MOST_ARMS_OF_ONE_ANSWER = 20, 100
 
 
 def affordable(problem: Problem) -> bool:
     """Whether the tight bound is had in a second or so."""
-    if problem.n_arms <= MOST_ARMS:
+    if problem.n_arms <= _MOST_ARMS:
         return True
     one = problem.n_clusters <= 3 and number_of_answers(problem) == 1
-    return one and problem.n_arms <= MOST_ARMS_OF_ONE_ANSWER
+    return one and problem.n_arms <= _MOST_ARMS_OF_ONE_ANSWER
 
 
 def shown(problem: Problem, delta: float) -> FiniteBound | None:
@@ -43,6 +43,8 @@ def shown(problem: Problem, delta: float) -> FiniteBound | None:
 
     Raises
     ------
+    TypeError
+        If `problem` is not a `Problem` or `delta` is not a number.
     ValueError
         If `delta` is not in (0, 1).
 
@@ -55,6 +57,8 @@ def shown(problem: Problem, delta: float) -> FiniteBound | None:
     True
     >>> rai.bounds.shown(rai.best_arm(rai.Bernoulli(np.linspace(0.1, 0.9, 5000))), 0.01)
     """
+    check_problem(problem)
+    delta = check_delta(delta)
     if not affordable(problem) or np.isnan(problem.arms.means).any():
         return None
     holds = problem.arms.why_not_sub_gaussian() is None

@@ -12,6 +12,7 @@ from scipy import stats
 
 import rai_sim as rai
 from rai_sim.arms.base import LAWS
+from rai_sim.arms.own import _look_at_sums
 from rai_sim.samplers import uniform
 from rai_sim.study.task import arms_to_json
 
@@ -186,8 +187,27 @@ def test_proxies_and_bounds_that_cannot_be() -> None:
         with pytest.raises(ValueError, match=words):
             rai.simulate(problem, rai.Vanilla(), replications=1, seed=1)
     made(_coin, variance_proxy=0.25)([0.5, 0.4]).kernel_law()
+    with pytest.raises(TypeError, match="variance_proxy must be a number; got 'some'"):
+        made(_coin, variance_proxy="some")([0.5, 0.3]).why_not_sub_gaussian()
+    with pytest.raises(ValueError, match=r"variance_proxy is -0\.1; give a number of 0 or more"):
+        made(_coin, variance_proxy=-0.1)([0.5, 0.3]).why_not_sub_gaussian()
     with pytest.raises(TypeError, match="bounds is 5; give the least and the greatest reward"):
         made(_coin, bounds=5)([0.5, 0.3]).why_not_sub_gaussian()
+
+
+@pytest.mark.parametrize("mean", [0.1, 1e8 / 3.0, -1e8 / 3.0])
+def test_rewards_that_do_not_vary_are_a_law(mean: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What rounding makes of their sums is no other mean, and no other deviation."""
+    rewards, sum_ = np.full(4096, mean), sum([mean] * 64)
+
+    def look_at(sums: float) -> None:
+        drawn = np.full(1024, sums)
+        monkeypatch.setattr(rai.OwnArms, "sample_sums", lambda *given: drawn)
+        _look_at_sums(Coin([0.5]), 0, mean, float(rewards.std()))
+
+    look_at(sum_)
+    with pytest.raises(ValueError, match="mend pulls"):
+        look_at(sum_ * (1.0 + 1e-6))
 
 
 def _coin(law: Any, arm: Any, random: Any) -> Any:
@@ -241,6 +261,8 @@ def test_sigma_of_an_own_law() -> None:
     ours = rai.bounds.at_delta(rai.best_arm(arms), 0.1)
     assert ours.pulls == rai.bounds.at_delta(told, 0.1).pulls
     assert ours.conditions.startswith("at this delta, as for Gaussian arms of sd 1.5,")
+    # kernels see rewards over 2 sigma, a trace and its events have rewards
+    assert (arms.law_units(), arms.rescaled.law_units()) == ((0.0, 3.0), (0.0, 1.0))
     assert '"sigma": 1.5' in arms_to_json(arms)
     assert "sigma" not in arms_to_json(Noisy([0.5, 0.25], sd=0.5))
     assert arms != Noisy([3.0, 1.0], sd=1.5) != Noisy([3.0, 1.0], sd=1.5, sigma=2.0)
@@ -265,6 +287,9 @@ def test_runs_of_an_own_law_with_sigma() -> None:
         )
     )
     assert ours.pulls.tolist() == theirs.pulls.tolist()
+    seen = [rai.trace(one.problem, rai.Vanilla(), delta=0.1, seed=2) for one in (ours, theirs)]
+    assert seen[0].means.tolist() == seen[1].means.tolist()
+    assert seen[0].events == seen[1].events
     bells = Noisy([3.0, 1.0], sd=1.5, sigma=1.6)
     assert abs(bells.sample(0, 20_000).mean() - 3.0) < 5 * 1.5 / math.sqrt(20_000)
     assert bells.sample_sums(0, 16, 20_000).std() == pytest.approx(6.0, rel=0.03)

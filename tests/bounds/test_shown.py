@@ -42,6 +42,16 @@ def test_what_is_shown_is_the_bound_at_delta() -> None:
         assert shown(problem, 0.01) == rai.bounds.at_delta(problem, 0.01)
 
 
+@pytest.mark.parametrize("n", [3, 5000])
+def test_arguments_are_checked_whatever_is_shown(n: int) -> None:
+    """Of many arms, too, of which there is nothing to show."""
+    problem = rai.best_arm(means(n))
+    with pytest.raises(ValueError, match=r"delta is 1\.5"):
+        shown(problem, 1.5)
+    with pytest.raises(TypeError, match=r"build one: rai\.Problem"):
+        shown(problem.arms, 0.1)  # type: ignore[arg-type]
+
+
 def test_means_that_are_not_known_have_no_tight_bound() -> None:
     """As in a study of a law that is not known here."""
     arms = unchecked(rai.Gaussian([1.0, 0.0]), means=np.array([0.5, np.nan]))

@@ -8,21 +8,15 @@ Interactive Intelligent Systems 5(4), 2015, doi 10.1145/2827872.
 
 Files are told apart by their content:
 
-========================================  ==============================================
-                                          ===========================
-set                                       ratings                                         titles
-========================================  ==============================================
-                                          ===========================
-latest, 32M, 25M, 20M, Kaggle's copies    commas, a header with userId, movieId, rating   a header
-                                          with movieId, title
-10M, 1M                                   ``user::movie::rating::time``
-                                          ``movie::title::genres``
-100K                                      tabs: user, movie, rating, time
-                                          ``movie|title|...``
-HetRec 2011                               tabs, a header with userID, movieID, rating     tabs, a
-                                          header with id, title
-========================================  ==============================================
-                                          ===========================
+latest, 32M, 25M, 20M, Kaggle's copies
+    ratings: commas, a header with userId, movieId, rating;
+    titles: commas, a header with movieId, title
+10M, 1M
+    ratings: ``user::movie::rating::time``; titles: ``movie::title::genres``
+100K
+    ratings: tabs: user, movie, rating, time; titles: ``movie|title|...``
+HetRec 2011
+    ratings: tabs, a header with userID, movieID, rating; titles: tabs, a header with id, title
 
 They are read exactly or refused. Every line is one rating, one movie or the header, and has as many
 fields as the first; lines end at line feeds, with or without a carriage return before; empty lines

@@ -34,7 +34,7 @@ def load(path: str | os.PathLike[str], top: int = 50, scale: str = "stars/5") ->
         by gzip.
     top : int, default 50
         How many movies, by number of ratings; of two with as many the one with the smaller id.
-    scale : {"stars/5", "min-max"}
+    scale : {"stars/5", "min-max"}, default "stars/5"
         Whether a reward is the stars over 5, or 0 for the worst rating given to any movie of the
         set and 1 for the best.
 
@@ -71,12 +71,12 @@ def load(path: str | os.PathLike[str], top: int = 50, scale: str = "stars/5") ->
     >>> arms.names, arms.ids, arms.means
     (('Seven (1995)', 'Nine (2009)'), (7, 9), array([0.9, 0.4]))
     """
-    table = counts(path, top)
     if scale not in _SCALES:
         raise ArgumentValueError(
             "scale",
             f"scale is {scale!r}; choose one of {', '.join(map(repr, _SCALES))}",
         )
+    table = counts(path, top)
     half_stars = table.half_stars
     if scale == "stars/5":
         values = half_stars / 10.0
@@ -154,8 +154,7 @@ def _ranked(cells: pl.DataFrame, titles: dict[int, str] | None, n: int, name: st
             unknown = strays["movie"].unique().sort()
             warnings.warn(
                 f"{name}: {strays['times'].sum():,} ratings of {len(unknown):,} movies that the "
-                "file of titles does not have, "
-                f"such as movie {unknown[0]}, are left out",
+                f"file of titles does not have, such as movie {unknown[0]}, are left out",
                 MovieLensWarning,
                 stacklevel=4,
             )
@@ -205,6 +204,8 @@ def load_means(path: str | os.PathLike[str], top: int | None = None) -> Bernoull
 
     Raises
     ------
+    TypeError, ValueError
+        If `top` is no integer, or below 1.
     MovieLensError
         A ValueError: if the file cannot be read, a column is missing, a movie is there twice, a
         number is out of range, or there are fewer than `top` movies.
@@ -241,8 +242,7 @@ def load_means(path: str | os.PathLike[str], top: int | None = None) -> Bernoull
         raise MovieLensError(
             "path",
             f"{name}: {bad.row(0, named=True)} is no movie with an id of its own, at least one "
-            f"rating and a {column} "
-            f"from 0 to {most:g}; mend or remove the line",
+            f"rating and a {column} from 0 to {most:g}; mend or remove the line",
         )
     n = len(frame) if top is None else check_count("top", top, 1)
     if not 1 <= n <= len(frame):
@@ -306,8 +306,9 @@ def like(n: int, seed: int = 0) -> Categorical:
     was given by anyone.
 
     Each arm's ten levels, half a star to five, are a discretised normal distribution, with whole
-    stars given more often than halves, as people do. Average stars are spread around 3.7 with
-    standard deviation 0.4; the law of the arms is a function of (n, seed), and the first arms of a
+    stars given more often than halves, as people do. Their centres are spread around 3.7 with
+    standard deviation 0.4; so average stars, as there are no more than five, around 3.6 with 0.34.
+    The law of the arms is a function of (n, seed), and the first arms of a
     larger n are those of a smaller one.
 
     Parameters
@@ -321,6 +322,11 @@ def like(n: int, seed: int = 0) -> Categorical:
     -------
     Categorical
         Rewards are stars over 5; `names` are "synthetic movie 1" and so on.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `n` is no positive integer, or `seed` none of 0 or more.
 
     Examples
     --------

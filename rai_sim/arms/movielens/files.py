@@ -111,8 +111,7 @@ class File:
                     raise MovieLensError(
                         "path",
                         f"{self.name} holds more than {most:,} bytes, unpacked, where the largest "
-                        "file of its kind in "
-                        f"MovieLens holds a quarter of that; {DOWNLOAD}",
+                        f"file of its kind in MovieLens holds less than a quarter of that; {DOWNLOAD}",
                     )
                 yield block
 
@@ -180,8 +179,7 @@ def _fault(name: str, error: Exception, member: str = "") -> MovieLensError:
         return MovieLensError(
             "path",
             f"{name} is packed in a way that Python cannot unpack "
-            f"({words}{member and f' in {member}'}); "
-            "unpack it with another program and give the folder",
+            f"({words}{member and f' in {member}'}); unpack it with another program and give the folder",
         )
     if isinstance(error, RuntimeError) and "password" in words:
         return MovieLensError(

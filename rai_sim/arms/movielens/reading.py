@@ -58,8 +58,7 @@ def read_ratings(file: File, form: Form) -> pl.DataFrame:
             raise MovieLensError(
                 "path",
                 f"{file.name} holds more than {_MOST_RATINGS:,} ratings, three times as many as "
-                "the largest set of "
-                f"MovieLens; {DOWNLOAD}",
+                f"the largest set of MovieLens; {DOWNLOAD}",
             )
     _refuse_ratings(file.name, wrong)
     if not found:
@@ -97,9 +96,8 @@ def _numbers(file: File, form: Form, first: int, body: bytes) -> pl.DataFrame:
         raise MovieLensError(
             "path",
             f"{file.name} cannot be read: up to line {last:,} it has {bad.size:,} lines without "
-            "user, movie or rating, "
-            f"the first is line {first + at:,}, {shortened(line)!r}: {flaw}; mend it, or download "
-            "the set again",
+            f"user, movie or rating, the first is line {first + at:,}, {shortened(line)!r}: {flaw}; "
+            "mend it, or download the set again",
         )
     return numbers
 
@@ -182,8 +180,7 @@ def _refuse_ids(name: str, ratings: pl.DataFrame, first: int) -> None:
             raise MovieLensError(
                 "path",
                 f"{name}, line {first + at:,}: {who} {ratings[who][at]} is no id of MovieLens: "
-                "those are positive "
-                "integers below 2^31; remove such lines",
+                "those are positive integers below 2^31; remove such lines",
             )
 
 
@@ -196,8 +193,7 @@ def _refuse_ratings(name: str, wrong: Sequence[pl.DataFrame]) -> None:
         raise MovieLensError(
             "path",
             f"{name}: rating {rating:g} of movie {movie} by user {user} is no number of half "
-            "stars from 0.5 to 5, "
-            f"nor are {len(found) - 1:,} others; remove or mend such lines",
+            f"stars from 0.5 to 5, nor are {len(found) - 1:,} others; remove or mend such lines",
         )
 
 
@@ -209,8 +205,7 @@ def _refuse_duplicates(name: str, pairs: NDArray[np.uint64]) -> None:
         raise MovieLensError(
             "path",
             f"{name}: user {user} has rated movie {movie} more than once, and so {twice.size:,} "
-            "lines are too many; "
-            "keep one rating a user and movie",
+            "lines are too many; keep one rating a user and movie",
         )
 
 

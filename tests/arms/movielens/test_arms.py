@@ -24,6 +24,9 @@ def test_scales(tmp_path: Path) -> None:
     assert movielens.load(tmp_path, top=2).values.tolist() == [0.6, 0.8, 1.0]
     with pytest.raises(ValueError, match="scale is 'stars'; choose one of 'stars/5', 'min-max'"):
         movielens.load(tmp_path, top=2, scale="stars")
+    # before any file is read
+    with pytest.raises(ValueError, match="scale is 'stars'; choose one of"):
+        movielens.load(tmp_path / "none", top=2, scale="stars")
     (tmp_path / "ratings.csv").write_text(csv(rows=[(1, 10, 3.0), (2, 10, 3.0)]))
     with pytest.raises(MovieLensError, match="every rating is 3 stars, which min-max cannot scale"):
         movielens.load(tmp_path, top=1, scale="min-max")
