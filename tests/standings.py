@@ -27,7 +27,7 @@ from rai_sim.algorithms.lucb.run import (
     RANKED,
     ROUND,
     WORTH,
-    WORTH_A_JUMP,
+    WORTH_A_STRETCH,
     Rule,
     Run,
 )
@@ -170,7 +170,7 @@ def run_of(
     part.offset[:], part.outputs[:], part.settled[:] = np.cumsum(wants) - wants, -1, 0
     clock[ROUND], clock[PULLS], clock[RANKED] = standing.R, standing.taken.sum(), n
     clock[MOST], clock[MISSING] = MOST_PULLS if max_pulls < 0 else max_pulls, wants.sum()
-    run.terms[WORTH] = WORTH_A_JUMP
+    run.terms[WORTH] = WORTH_A_STRETCH
     return run
 
 
@@ -184,7 +184,7 @@ def state_of(run: Run) -> State:
 def _look(run: Run) -> None:
     s, n, R = run.ranking, run.clock[RANKED], run.clock[ROUND] + 1
     compute_bounds(s, n, math.log(run.rule.scale * R * R * R), 1.0)
-    find_opponents(s, n, run.part.open_sizes, run.rule.as_printed)
+    find_opponents(s, run.part.open_sizes, run.rule.as_printed)
 
 
 @exposed

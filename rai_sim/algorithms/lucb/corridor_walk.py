@@ -35,7 +35,7 @@ from rai_sim.algorithms.lucb.run import (
     PULLS,
     RANKED,
     ROUND,
-    WORTH_A_JUMP,
+    WORTH_A_STRETCH,
     Run,
 )
 from rai_sim.engine import law as laws
@@ -160,7 +160,7 @@ def advance(run: Run, walls: Corridors, state: State) -> State:
         step = sure_rounds(H, laws.spread(law))
         budget = exit_budget(law, picks, run.setting.skip_error, clock[JUMPS] + 1)
         reach = H * H / budget  # about the length that is certified when the means have settled
-        if laws.has_words(law) and max(np.float64(step), reach) < WORTH_A_JUMP:
+        if laws.has_words(law) and max(np.float64(step), reach) < WORTH_A_STRETCH:
             step, state = _walk_by_words(run, walls, done, limit - done, state)
         else:
             if 4.0 * reach > step:

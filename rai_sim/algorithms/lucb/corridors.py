@@ -59,8 +59,9 @@ from rai_sim.engine.words import new_counts
 #: Relative to the means and radii, far more than the rounding of a bound, far less than bounds
 #: differ.
 SLACK = 1e-13
-#: Rounds for which corridors are tried first, and then if there are none (measured).
-_FIRST_LOOK, _SECOND_LOOK = 64.0, 8.0
+#: Rounds for which corridors are tried first, and then if there are none (measured); and how often
+#: longer ones are tried.
+FIRST_LOOK, SECOND_LOOK, LOOKS = 64.0, 8.0, 6
 
 
 class Corridors(NamedTuple):
@@ -340,6 +341,28 @@ def narrowest(walls: Corridors, s: Ranking, picks: int) -> float:
 
 
 @inlined
+def longer_look(
+    walls: Corridors, s: Ranking, picks: int, room: float, Q: float, bad: float, looks: int
+) -> float:
+    """Turn room for means into room for sums where corridors for Q rounds are found; return for how
+    many rounds longer ones are worth a look, 0 if for none.
+
+    `room` is for how many rounds cap and recording suffice, `bad` for how many corridors are known
+    not to be found, `looks` how often they were looked for.
+    """
+    for j in range(picks):
+        x = s.picks[j]
+        walls.up[x] *= s.taken[x]
+        walls.down[x] *= s.taken[x]
+    H = narrowest(walls, s, picks)
+    # about how long a reward of variance 1/4 stays
+    want = min(min(4.0 * H * H, room), LONGEST)
+    if want < 4.0 * Q or looks >= LOOKS or bad <= 2.0 * Q:
+        return 0.0
+    return min(min(want, 256.0 * Q), 0.5 * bad)
+
+
+@inlined
 def open_corridors(run: Run, walls: Corridors) -> int:
     """Set up corridors and return for how many pulls staying inside certifies the picks; 0 if no
     corridors are found."""
@@ -353,14 +376,14 @@ def open_corridors(run: Run, walls: Corridors) -> int:
         clock[RANKED],
         clock[PICKS],
         clock[ROUND],
-        rounds_left(run),
+        np.float64(rounds_left(run)),
         laws.unit(run.law),
     )
     log_term = run.terms[LOG_TERM]
     slack = SLACK * (abs(s.mean[0]) + abs(s.mean[n - 1]) + 2.0 * math.sqrt(log_term) / unit)
     for j in range(picks):
         walls.moved[s.picks[j]] = 0.0
-    Q, good, bad, looks = min(_FIRST_LOOK, np.float64(room)), 0.0, np.inf, 0
+    Q, good, bad, looks = min(FIRST_LOOK, room), 0.0, np.inf, 0
     while True:
         widest_corridors(walls, s, n, picks, log_term, R, Q)
         safe = narrow_corridors(walls, s, n, picks, open_sizes, as_printed, slack)
@@ -368,20 +391,14 @@ def open_corridors(run: Run, walls: Corridors) -> int:
         if not safe:
             bad = Q
             if good > 0.0:
-                Q, looks = good, 100  # it was safe, and is set up again
+                Q, looks = good, LOOKS  # it was safe, and is set up again
             elif looks < 2:
-                Q = min(_SECOND_LOOK, np.float64(room))
+                Q = min(SECOND_LOOK, room)
             else:
                 return 0
             continue
         good = Q
-        for j in range(picks):  # from means to sums
-            x = s.picks[j]
-            walls.up[x] *= s.taken[x]
-            walls.down[x] *= s.taken[x]
-        H = narrowest(walls, s, picks)
-        # about how long a reward of variance 1/4 stays
-        want = min(min(4.0 * H * H, np.float64(room)), LONGEST)
-        if want < 4.0 * Q or looks >= 6 or bad <= 2.0 * Q:
+        longer = longer_look(walls, s, picks, room, Q, bad, looks)
+        if longer == 0.0:
             return int(Q)
-        Q = min(min(want, 256.0 * Q), 0.5 * bad)
+        Q = longer

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.algorithms.lucb import challenge, corridor_walk, corridors, in_step, lanes
-from rai_sim.algorithms.lucb.arm_pulls import keeps_arm_pulls, note_ranked, record_arm_pulls
+from rai_sim.algorithms.lucb.arm_pulls import keeps_arm_pulls, note_ranked
 from rai_sim.algorithms.lucb.plain import pull_all_once, pull_picks
+from rai_sim.algorithms.lucb.replications import begin, end
 from rai_sim.algorithms.lucb.rule import (
     close_ranks,
     compute_bounds,
     find_opponents,
     mend,
-    new_ranking,
     see_ranked,
     settle_and_choose,
 )
@@ -39,15 +39,13 @@ from rai_sim.algorithms.lucb.run import (
     SAME,
     SUITED,
     WORTH,
-    WORTH_A_JUMP,
+    WORTH_A_STRETCH,
     Rule,
     Run,
     affordable,
+    allocate_run,
     count_same,
     goes_on,
-    new_arm_pulls,
-    new_clock,
-    new_terms,
     rounds_left,
     start_clock,
 )
@@ -65,13 +63,12 @@ from rai_sim.algorithms.lucb.view import (
 from rai_sim.engine import law as laws
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.certificates import Constraints, new_constraints
-from rai_sim.engine.faults import NONE, STOPPED
+from rai_sim.engine.faults import NONE
 from rai_sim.engine.history import keep_state, next_asked, traced
 from rai_sim.engine.jit import driver, inlined, kernel
-from rai_sim.engine.partition import new_partition, open_partition, record_outcome
+from rai_sim.engine.partition import open_partition
 from rai_sim.engine.references import by_reference
-from rai_sim.engine.stop import say_begun
-from rai_sim.engine.streams import State, replication_stream, shuffle
+from rai_sim.engine.streams import State, shuffle
 from rai_sim.engine.strides import allowed, holds
 
 #: Rounds that must have had the same picks before a longer stretch of them is worth looking for
@@ -92,20 +89,9 @@ class Scratch(NamedTuple):
 
 def new_run(law: Any, rule: Rule, setting: Setting, block: Block) -> Run:
     """Allocate for a block of replications."""
-    N, m = setting.cluster_of.size, setting.sizes.size
-    return Run(
-        law=law,
-        rule=rule,
-        setting=setting,
-        ranking=new_ranking(N, m),
-        part=new_partition(setting),
-        views=new_view(N, setting.sizes) if holds(setting.strides, VIEW) else NoView(N),
-        history=block.history,
-        fault=block.fault,
-        clock=new_clock(),
-        terms=new_terms(),
-        arm_pulls=new_arm_pulls(block),
-    )
+    N = setting.cluster_of.size
+    views = new_view(N, setting.sizes) if holds(setting.strides, VIEW) else NoView(N)
+    return allocate_run(law, rule, views, setting, block)
 
 
 def new_scratch(setting: Setting) -> Scratch:
@@ -123,19 +109,10 @@ def new_scratch(setting: Setting) -> Scratch:
 def run_block(given: Run, room: Scratch, first: int, block: Block) -> None:
     """Run len(block.pulls) replications, indices from `first` on."""
     run, scratch = by_reference(given), by_reference(room)
-    clock, fault = run.clock, run.fault
     for b in range(block.pulls.size):
-        say_begun(run.history.position, first + b, run.ranking.order.size)
-        state = replication_stream(run.setting.key, first + b, run.ranking.generators)
-        finished = _run_one(run, scratch, block.rounds_by_stride, state)
-        if fault[0] == STOPPED:
-            fault[1] = b
-        if fault[0] != NONE:
+        state = begin(run, first + b)
+        if not end(run, block, b, _run_one(run, scratch, block.rounds_by_stride, state)):
             return
-        record_outcome(
-            block, b, run.part, run.setting.cluster_of, finished, clock[ROUND], clock[PULLS]
-        )
-        record_arm_pulls(run, block, b)
 
 
 @kernel
@@ -215,7 +192,7 @@ def _judge_round(run: Run) -> tuple[int, bool]:
                 return 0, renewed
             n, cold = renew_view(view, s, part, n, R, rule.scale, unit, rule.as_printed)
         compute_bounds(s, n, log_term, unit)
-        find_opponents(s, n, part.open_sizes, rule.as_printed)
+        find_opponents(s, part.open_sizes, rule.as_printed)
         doubt = cold > 0 and not view_decides(view, s, part, n, R, rule.as_printed)
         if not doubt:
             break
@@ -246,7 +223,7 @@ def _choose_stride(run: Run, scratch: Scratch, settled: int, renewed: bool) -> i
     ):
         clock[CERTIFIED] = corridors.open_corridors(run, scratch.corridors)
         if clock[CERTIFIED] > 1:
-            run.terms[WORTH] = WORTH_A_JUMP
+            run.terms[WORTH] = WORTH_A_STRETCH
             return CORRIDORS
     if clock[SAME] >= _SAME_BEFORE_A_TRY and (clock[SUITED] == LANES or clock[SUITED] == LAST_ARM):
         clock[SAME] = 0

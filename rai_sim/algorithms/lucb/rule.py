@@ -85,7 +85,7 @@ def compute_bounds(s: Ranking, n: int, log_term: float, unit: float) -> None:
 
 
 @inlined
-def find_opponents(s: Ranking, n: int, open_sizes: NDArray[np.int64], as_printed: bool) -> None:
+def find_opponents(s: Ranking, open_sizes: NDArray[np.int64], as_printed: bool) -> None:
     """Find each cluster's weakest and strongest arms, and those that attain L_i and U_i; among
     equals the first in the ranking."""
     m, p1 = open_sizes.size, np.uint64(0)

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.algorithms.lucb.rule import Ranking
+from rai_sim.algorithms.lucb.rule import Ranking, new_ranking
 from rai_sim.engine import law as laws
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.faults import MOST_PULLS, NONE, STOPPED, TOO_MANY_PULLS, report
 from rai_sim.engine.history import History, stopped_at
 from rai_sim.engine.jit import inlined
-from rai_sim.engine.partition import Partition
+from rai_sim.engine.partition import Partition, new_partition
 
 #: Cells of `Run.clock`: the last round that was judged, or whose pulls are made; the pulls made so
 #: far, of all arms; the most there may be; the outputs that are missing; the active arms in the
@@ -35,7 +35,7 @@ LOG_TERM, WORTH = 0, 1
 _TERMS = 2
 #: Certified stretches shorter than this are better walked by words, for laws that have them
 #: (measured).
-WORTH_A_JUMP = 150.0
+WORTH_A_STRETCH = 150.0
 
 
 class Rule(NamedTuple):
@@ -62,6 +62,23 @@ class Run(NamedTuple):
     arm_pulls: NDArray[np.int64]
 
 
+def allocate_run(law: Any, rule: Rule, views: Any, setting: Setting, block: Block) -> Run:
+    """Allocate for a block of replications; `views` are a `View` or `NoView`."""
+    return Run(
+        law=law,
+        rule=rule,
+        setting=setting,
+        ranking=new_ranking(setting.cluster_of.size, setting.sizes.size),
+        part=new_partition(setting),
+        views=views,
+        history=block.history,
+        fault=block.fault,
+        clock=new_clock(),
+        terms=new_terms(),
+        arm_pulls=new_arm_pulls(block),
+    )
+
+
 def new_clock() -> NDArray[np.int64]:
     """Allocate a clock."""
     return np.zeros(_CELLS, np.int64)
@@ -85,7 +102,7 @@ def start_clock(run: Run, missing: int) -> None:
         clock[cell] = 0
     clock[PULLS], clock[RANKED], clock[MISSING] = n, n, missing
     clock[MOST] = cap if cap >= 0 else MOST_PULLS
-    run.terms[WORTH] = WORTH_A_JUMP
+    run.terms[WORTH] = WORTH_A_STRETCH
 
 
 @inlined

@@ -127,9 +127,8 @@ def _leave_out(v: View, level: int) -> None:
     less, more = v.less[level], v.more[level]
     for i in range(m):
         row = level * GUARDS * m + i
-        low = high = by_L = (
-            by_U
-        ) = -np.inf  # the guards' `other`, below which an arm changes nothing
+        # the guards' `other`, below which an arm changes nothing
+        low = high = by_L = by_U = -np.inf
         first, last, best, worst, cold = -1, -1, -np.inf, np.inf, 0
         least_q, most_q = np.inf, 0.0
         L, U, start = v.L[i], v.U[i], j

@@ -55,7 +55,7 @@ def test_the_clock_starts_when_every_arm_was_pulled_once(cap: int) -> None:
     assert {int(cell): int(run.clock[cell]) for cell in np.flatnonzero(run.clock)} == {
         cell: value for cell, value in started.items() if value
     }
-    assert run.terms[WORTH] == runs.WORTH_A_JUMP
+    assert run.terms[WORTH] == runs.WORTH_A_STRETCH
 
 
 def test_rounds_that_are_left() -> None:

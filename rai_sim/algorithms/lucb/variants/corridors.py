@@ -38,29 +38,26 @@ from __future__ import annotations
 import numpy as np
 
 from rai_sim.algorithms.lucb.corridors import (
+    FIRST_LOOK,
+    LOOKS,
+    SECOND_LOOK,
     SLACK,
     Corridors,
     keep_border,
     keep_extreme,
     limit_fall,
     limit_rise,
+    longer_look,
     lower,
     narrow_corridors,
-    narrowest,
 )
 from rai_sim.algorithms.lucb.rule import GREATEST, LEAST, Ranking
 from rai_sim.algorithms.lucb.run import PICKS, RANKED, Run, rounds_left
 from rai_sim.algorithms.lucb.variants.picks import ALL, Choice
 from rai_sim.algorithms.lucb.variants.radii import radius_of
 from rai_sim.engine import law as laws
-from rai_sim.engine.certificates import LONGEST
 from rai_sim.engine.jit import inlined
 from rai_sim.engine.partition import Partition
-
-#: Rounds for which corridors are tried first, and then if there are none.
-_FIRST_LOOK, _SECOND_LOOK = 64.0, 8.0
-#: How often longer ones are tried.
-_LOOKS = 6
 
 
 @inlined
@@ -135,7 +132,7 @@ def open_own_corridors(run: Run, choice: Choice, walls: Corridors) -> int:
         x = s.picks[j]
         slack += SLACK * (s.ucb[x] - s.lcb[x])
         walls.moved[x] = 0.0
-    Q, good, bad, looks = min(_FIRST_LOOK, room), 0.0, np.inf, 0
+    Q, good, bad, looks = min(FIRST_LOOK, room), 0.0, np.inf, 0
     while True:
         own_corridors(walls, s, choice, n, picks, unit, Q)
         if choice.picks == ALL:
@@ -146,20 +143,14 @@ def open_own_corridors(run: Run, choice: Choice, walls: Corridors) -> int:
         if not safe:
             bad = Q
             if good > 0.0:
-                Q, looks = good, _LOOKS  # it was safe, and is set up again
+                Q, looks = good, LOOKS  # it was safe, and is set up again
             elif looks < 2:
-                Q = min(_SECOND_LOOK, room)
+                Q = min(SECOND_LOOK, room)
             else:
                 return 0
             continue
         good = Q
-        for j in range(picks):  # from means to sums
-            x = s.picks[j]
-            walls.up[x] *= s.taken[x]
-            walls.down[x] *= s.taken[x]
-        H = narrowest(walls, s, picks)
-        # about how long a reward of variance 1/4 stays
-        want = min(min(4.0 * H * H, room), LONGEST)
-        if want < 4.0 * Q or looks >= _LOOKS or bad <= 2.0 * Q:
+        longer = longer_look(walls, s, picks, room, Q, bad, looks)
+        if longer == 0.0:
             return int(Q)
-        Q = min(min(want, 256.0 * Q), 0.5 * bad)
+        Q = longer

@@ -31,7 +31,7 @@ def new_sorted(N: int) -> Sorted:
 @inlined
 def judge_borders(s: Ranking, part: Partition, n: int, R: int) -> tuple[int, int]:
     """Judge `lucb++` and `rank`; return the outputs supplied, all or none, and the picks."""
-    find_opponents(s, n, part.open_sizes, False)
+    find_opponents(s, part.open_sizes, False)
     m, picks = part.open_sizes.size, 0
     for i in range(m - 1):
         if part.required[i] > 0 or part.required[i + 1] > 0:

@@ -1,4 +1,5 @@
-"""LUCB with a choice of radius and picks, round by round."""
+"""LUCB with a choice of radius and picks: round by round, and by stretches in corridors where the
+picks have them."""
 
 from __future__ import annotations
 
@@ -8,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.algorithms.lucb import corridor_walk
-from rai_sim.algorithms.lucb.arm_pulls import keeps_arm_pulls, note_ranked, record_arm_pulls
+from rai_sim.algorithms.lucb.arm_pulls import keeps_arm_pulls, note_ranked
 from rai_sim.algorithms.lucb.corridors import Corridors, new_corridors
 from rai_sim.algorithms.lucb.plain import pull_all_once, pull_picks
+from rai_sim.algorithms.lucb.replications import begin, end
 from rai_sim.algorithms.lucb.rule import (
     close_ranks,
     find_opponents,
     mend,
-    new_ranking,
     see_ranked,
     settle_and_choose,
 )
@@ -31,11 +32,9 @@ from rai_sim.algorithms.lucb.run import (
     Rule,
     Run,
     affordable,
+    allocate_run,
     count_same,
     goes_on,
-    new_arm_pulls,
-    new_clock,
-    new_terms,
     start_clock,
 )
 from rai_sim.algorithms.lucb.strides import CORRIDORS, PLAIN
@@ -46,13 +45,12 @@ from rai_sim.algorithms.lucb.variants.radii import PAPER, log_of_round, radius_o
 from rai_sim.algorithms.lucb.view import NoView
 from rai_sim.engine import law as laws
 from rai_sim.engine.blocks import Block, Setting
-from rai_sim.engine.faults import NONE, STOPPED
+from rai_sim.engine.faults import NONE
 from rai_sim.engine.history import keep_state, next_asked, traced
 from rai_sim.engine.jit import driver, inlined, kernel
-from rai_sim.engine.partition import new_partition, open_partition, record_outcome
+from rai_sim.engine.partition import open_partition
 from rai_sim.engine.references import by_reference
-from rai_sim.engine.stop import say_begun
-from rai_sim.engine.streams import State, replication_stream, shuffle
+from rai_sim.engine.streams import State, shuffle
 from rai_sim.engine.strides import allowed
 
 #: Rounds that must have had the same picks before a longer stretch of them is worth looking for
@@ -83,20 +81,7 @@ class Variant(NamedTuple):
 
 def new_variant_run(law: Any, setting: Setting, block: Block) -> Run:
     """Allocate for a block of replications; `Run.rule` is the paper's and unused."""
-    N, m = setting.cluster_of.size, setting.sizes.size
-    return Run(
-        law=law,
-        rule=Rule(0.0, False),
-        setting=setting,
-        ranking=new_ranking(N, m),
-        part=new_partition(setting),
-        views=NoView(N),
-        history=block.history,
-        fault=block.fault,
-        clock=new_clock(),
-        terms=new_terms(),
-        arm_pulls=new_arm_pulls(block),
-    )
+    return allocate_run(law, Rule(0.0, False), NoView(setting.cluster_of.size), setting, block)
 
 
 def new_variant(choice: Choice, N: int) -> Variant:
@@ -114,19 +99,10 @@ def new_variant(choice: Choice, N: int) -> Variant:
 def run_variant_block(given: Run, beside: Variant, first: int, block: Block) -> None:
     """Run len(block.pulls) replications, indices from `first` on."""
     run, variant = by_reference(given), by_reference(beside)
-    clock, fault = run.clock, run.fault
     for b in range(block.pulls.size):
-        say_begun(run.history.position, first + b, run.ranking.order.size)
-        state = replication_stream(run.setting.key, first + b, run.ranking.generators)
-        finished = _run_one(run, variant, block.rounds_by_stride, state)
-        if fault[0] == STOPPED:
-            fault[1] = b
-        if fault[0] != NONE:
+        state = begin(run, first + b)
+        if not end(run, block, b, _run_one(run, variant, block.rounds_by_stride, state)):
             return
-        record_outcome(
-            block, b, run.part, run.setting.cluster_of, finished, clock[ROUND], clock[PULLS]
-        )
-        record_arm_pulls(run, block, b)
 
 
 @kernel
@@ -229,7 +205,7 @@ def _judge_round(run: Run, variant: Variant) -> int:
     R, n, settled = clock[ROUND], clock[RANKED], 0
     _compute_bounds(run, variant, n, R)
     if variant.choice.picks == ALL:
-        find_opponents(s, n, part.open_sizes, False)
+        find_opponents(s, part.open_sizes, False)
         settled, supplied, picks = settle_and_choose(s, part, n, R, False)
     elif variant.choice.picks == BORDERS:
         supplied, picks = judge_borders(s, part, n, R)
