@@ -43,7 +43,6 @@ from rai_sim.engine.partition import (
     record_outcome,
     settle_arm,
 )
-from rai_sim.engine.references import by_reference as by_reference  # for both loops
 from rai_sim.engine.stop import say_begun
 from rai_sim.engine.stopping import (
     Threshold,
@@ -283,8 +282,8 @@ def _sum_after(run: Run, label: int, k: int, state: State) -> tuple[float, State
 
 @kernel
 def judge(run: Run, pulled: int) -> bool:
-    """Rank the arms, and give an answer if one may be given; whether that was so. The label of the
-    one arm that was pulled since the last round, -1 if several were."""
+    """Rank the arms, and give an answer if one may be given; whether that was so. `pulled` is the
+    label of the one arm that was pulled since the last round, -1 if several were."""
     run.clock[ROUND] += 1
     _rank(run)
     if traced(run.history):

@@ -256,7 +256,14 @@ class _Game:
             self._slopes = np.empty(moves.sets.shape)
             self._curves = np.empty(moves.sets.shape)
         best_response.measure(
-            board.family, w, board.means, moves, self._slopes, self._curves, self._scratch
+            board.family,
+            w,
+            board.means,
+            moves,
+            len(moves.arms),
+            self._slopes,
+            self._curves,
+            self._scratch,
         )
         self._slopes /= self._unit
         self._curves /= np.sqrt(self._unit)

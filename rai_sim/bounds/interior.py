@@ -56,7 +56,8 @@ Measure = Callable[[Floats], Measured]
 
 class Found(NamedTuple):
     """The best weights and multipliers met, and what they prove: the optimum, the sum of w, lies
-    between 1 / high and 1 / low. `beside` are the weights with whose slopes the multipliers do."""
+    between 1 / high and 1 / low. `beside` are the weights with whose slopes the multipliers prove
+    `high`."""
 
     weights: Floats
     low: float
@@ -221,7 +222,14 @@ class _Equations:
         n = len(diagonal)
         self._matrix, self._upper, self._scale = np.empty((n, n)), np.empty((n, n)), np.empty(n)
         sum_of_squares(
-            self._matrix, at.slopes, slope, at.curves, curve, diagonal, np.empty(n, np.int64)
+            self._matrix,
+            len(at.slopes),
+            at.slopes,
+            slope,
+            at.curves,
+            curve,
+            diagonal,
+            np.empty(n, np.int64),
         )
         factor(self._matrix, self._upper, self._scale)
 

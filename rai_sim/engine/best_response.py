@@ -40,7 +40,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.engine.jit import driver, kernel
+from rai_sim.engine.jit import exposed, kernel
 
 #: Families of laws.
 GAUSSIAN, BERNOULLI = 0, 1
@@ -52,7 +52,7 @@ _EQUAL = 1e-12
 _NEAR = 1e-9
 #: Intervals that may be open at a time: each halves the one before.
 OPEN = 80
-#: Rows of scratch of N numbers that `cheapest_moves` needs.
+#: Rows of scratch of N numbers that `find_cheapest_moves` needs.
 SCRATCH = 4
 
 
@@ -315,27 +315,6 @@ def find_cheapest_moves(
     scratch: NDArray[np.float64],
     ends: NDArray[np.float64],
 ) -> None:
-    """Do for kernels what `cheapest_moves` does."""
-    for i in range(len(named)):
-        moves.values[i] = np.inf
-        for side in range(2):
-            if others[i, side] > 0:
-                k, sign, least = named[i], 1.0 - 2.0 * side, min(limit, moves.values[i])
-                _scan(family, w, x, k, sign, others[i, side], least, False, moves, i, scratch, ends)
-
-
-@driver
-def cheapest_moves(
-    family: int,
-    w: NDArray[np.float64],
-    x: NDArray[np.float64],
-    named: NDArray[np.int64],
-    others: NDArray[np.int64],
-    limit: float,
-    moves: Moves,
-    scratch: NDArray[np.float64],
-    ends: NDArray[np.float64],
-) -> None:
     """Write into row i the cheapest move that makes the i-th named arm wrong; inf where none costs
     less than `limit`.
 
@@ -357,7 +336,12 @@ def cheapest_moves(
     scratch, ends : (SCRATCH, N) and (OPEN,) float64
         Room.
     """
-    find_cheapest_moves(family, w, x, named, others, limit, moves, scratch, ends)
+    for i in range(len(named)):
+        moves.values[i] = np.inf
+        for side in range(2):
+            if others[i, side] > 0:
+                k, sign, least = named[i], 1.0 - 2.0 * side, min(limit, moves.values[i])
+                _scan(family, w, x, k, sign, others[i, side], least, False, moves, i, scratch, ends)
 
 
 @kernel
@@ -372,7 +356,8 @@ def find_cheap_moves(
     scratch: NDArray[np.float64],
     ends: NDArray[np.float64],
 ) -> int:
-    """Do for kernels what `cheap_moves` does."""
+    """Write every locally cheapest move of the named arms that costs less than `limit`, as far as
+    there are rows, and return how many; the arguments are those of `find_cheapest_moves`."""
     row = 0
     for i in range(len(named)):
         for side in range(2):
@@ -382,23 +367,6 @@ def find_cheap_moves(
                     family, w, x, k, sign, others[i, side], limit, True, moves, row, scratch, ends
                 )
     return row
-
-
-@driver
-def cheap_moves(
-    family: int,
-    w: NDArray[np.float64],
-    x: NDArray[np.float64],
-    named: NDArray[np.int64],
-    others: NDArray[np.int64],
-    limit: float,
-    moves: Moves,
-    scratch: NDArray[np.float64],
-    ends: NDArray[np.float64],
-) -> int:
-    """Write every locally cheapest move of the named arms that costs less than `limit`, as far as
-    there are rows, and return how many; the arguments are those of `cheapest_moves`."""
-    return find_cheap_moves(family, w, x, named, others, limit, moves, scratch, ends)
 
 
 @kernel
@@ -412,7 +380,13 @@ def measure_moves(
     curves: NDArray[np.float64],
     scratch: NDArray[np.float64],
 ) -> None:
-    """Do for the first rows, `count` of them, what `measure` does for all."""
+    """Write for the first `count` rows of moves, whose arms, signs and sets are given, where their arms
+    meet, what that costs, and how the cost depends on the weights.
+
+    h(w) = min over theta of the sum of w_p d(x_p, theta) is concave. Its gradient is d(x_p, theta),
+    into `slopes`, (R, N); its second derivative is -c c^T, c = (theta - x_p) / sqrt(V(theta) W),
+    W the weight of the arms moved, into `curves`, (R, N).
+    """
     below, chosen = scratch[0], scratch[1]
     n = len(x)
     for row in range(count):
@@ -438,21 +412,6 @@ def measure_moves(
         moves.distances[row], moves.values[row] = e, total
 
 
-@driver
-def measure(
-    family: int,
-    w: NDArray[np.float64],
-    x: NDArray[np.float64],
-    moves: Moves,
-    slopes: NDArray[np.float64],
-    curves: NDArray[np.float64],
-    scratch: NDArray[np.float64],
-) -> None:
-    """Write for every row of moves, whose arms, signs and sets are given, where its arms meet, what
-    that costs, and how the cost depends on the weights.
-
-    h(w) = min over theta of the sum of w_p d(x_p, theta) is concave. Its gradient is d(x_p, theta),
-    into `slopes`, (R, N); its second derivative is -c c^T, c = (theta - x_p) / sqrt(V(theta) W),
-    W the weight of the arms moved, into `curves`, (R, N).
-    """
-    measure_moves(family, w, x, moves, len(moves.arms), slopes, curves, scratch)
+#: The same for Python.
+cheapest_moves, cheap_moves = exposed(find_cheapest_moves), exposed(find_cheap_moves)
+measure = exposed(measure_moves)

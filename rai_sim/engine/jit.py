@@ -1,17 +1,19 @@
 """The only place that sets Numba options.
 
-Five kinds of compiled functions exist:
+Four kinds of compiled functions exist:
 
-`kernel`
-    A helper. It is compiled into whatever calls it and never cached on disk by itself.
-`driver`
-    An entry point that Python calls. It is cached on disk, so a fresh process does not compile it
-    again.
+`kernel`, `inlined`
+    A helper. It is compiled into whatever calls it, as a call or in place of one, and never cached
+    on disk by itself.
+`driver`, `exposed`
+    An entry point that Python calls, or a helper as one. It is cached on disk, so a fresh process
+    does not compile it again.
 `implements`
-    One law's version of an operation that every law offers (see `rai_sim.engine.law`).
-`for_words`, `for_type`
-    A helper for laws that give words of rewards, or for one class of named tuples; elsewhere a
-    stand-in is compiled, which takes less time.
+    One law's version of an operation that every law offers (see `rai_sim.engine.law`), or one
+    schedule's, or one engine's for many arms.
+`for_words`, `for_bridges`, `for_type`
+    A helper for laws that give words of rewards, or sums between two known ones, or for one class
+    of named tuples; elsewhere a stand-in is compiled, which takes less time.
 
 Numba's disk cache notices a change of the entry point's own file only; a changed helper in another
 file would go unnoticed (numba #1833). `driver` therefore puts a digest of all of the package's
@@ -44,10 +46,7 @@ try:
 
     _COMPILERS: tuple[type, type] = linking.PartCompiler, linking.WholeCompiler
 # a version of Numba that is built otherwise: compiling takes longer
-except (
-    ImportError,
-    AttributeError,
-):
+except (ImportError, AttributeError):
     _COMPILERS = numba.core.compiler.Compiler, numba.core.compiler.Compiler
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -218,8 +217,8 @@ def _way_in(helper: Any) -> Any:
 
 
 def exposed(function: F) -> F:
-    """Return a helper as Python can call it, compiled once more and kept like a driver: for tests,
-    and for a look by hand."""
+    """Return a helper as Python can call it, compiled once more and kept like a driver: where both
+    Python and kernels ask for it, for tests, and for a look by hand."""
     return cast(F, _way_in(function))
 
 

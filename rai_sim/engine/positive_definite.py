@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.engine.jit import driver, kernel
+from rai_sim.engine.jit import exposed, kernel
 
 #: Added to a diagonal that has been scaled to 1.
 _RIDGE = 1e-13
@@ -29,7 +29,24 @@ def add_squares(
     diagonal: NDArray[np.float64],
     places: NDArray[np.int64],
 ) -> None:
-    """Do with the first rows, so many of them, what `sum_of_squares` does with all."""
+    """Write the sum over the first rows v of `slopes` and `curves` of v v^T times a factor, plus a
+    diagonal.
+
+    Parameters
+    ----------
+    matrix : (N, N) float64
+        Written.
+    rows : int
+        How many rows, at most R.
+    slopes, curves : (R, N) float64
+        Rows that are 0 in the same places, mostly in many.
+    slope_factors, curve_factors : (R,) float64
+        Not negative.
+    diagonal : (N,) float64
+        Not negative.
+    places : (N,) int64
+        Room.
+    """
     n = len(matrix)
     for p in range(n):
         for q in range(n):
@@ -58,40 +75,12 @@ def add_squares(
             matrix[p, q] = matrix[q, p]
 
 
-@driver
-def sum_of_squares(
-    matrix: NDArray[np.float64],
-    slopes: NDArray[np.float64],
-    slope_factors: NDArray[np.float64],
-    curves: NDArray[np.float64],
-    curve_factors: NDArray[np.float64],
-    diagonal: NDArray[np.float64],
-    places: NDArray[np.int64],
-) -> None:
-    """Write the sum over rows v of `slopes` and `curves` of v v^T times a factor, plus a diagonal.
-
-    Parameters
-    ----------
-    matrix : (N, N) float64
-        Written.
-    slopes, curves : (R, N) float64
-        Rows that are 0 in the same places, mostly in many.
-    slope_factors, curve_factors : (R,) float64
-        Not negative.
-    diagonal : (N,) float64
-        Not negative.
-    places : (N,) int64
-        Room.
-    """
-    rows = len(slopes)
-    add_squares(matrix, rows, slopes, slope_factors, curves, curve_factors, diagonal, places)
-
-
 @kernel
 def factor_matrix(
     matrix: NDArray[np.float64], upper: NDArray[np.float64], scale: NDArray[np.float64]
 ) -> None:
-    """Do for kernels what `factor` does."""
+    """Write U of U^T U = D M D + a ridge, D the diagonal matrix `scale` with which D M D has 1 on
+    its diagonal (Cholesky). Where M is not positive definite by far, NaN comes out."""
     n = len(matrix)
     for p in range(n):
         scale[p] = 1.0 / math.sqrt(matrix[p, p])
@@ -108,15 +97,6 @@ def factor_matrix(
             if share != 0.0:
                 for q in range(p, n):
                     upper[p, q] -= share * upper[k, q]
-
-
-@driver
-def factor(
-    matrix: NDArray[np.float64], upper: NDArray[np.float64], scale: NDArray[np.float64]
-) -> None:
-    """Write U of U^T U = D M D + a ridge, D the diagonal matrix `scale` with which D M D has 1 on
-    its diagonal (Cholesky). Where M is not positive definite by far, NaN comes out."""
-    factor_matrix(matrix, upper, scale)
 
 
 @kernel
@@ -143,7 +123,8 @@ def solve_factored(
     found: NDArray[np.float64],
     rest: NDArray[np.float64],
 ) -> None:
-    """Do for kernels what `solve` does."""
+    """Write the x of M x = right, as `factor_matrix` has left it, refined twice; `rest` is room for N
+    numbers."""
     n = len(matrix)
     for p in range(n):
         found[p] = 0.0
@@ -158,15 +139,9 @@ def solve_factored(
             found[p] += scale[p] * rest[p]
 
 
-@driver
-def solve(
-    matrix: NDArray[np.float64],
-    upper: NDArray[np.float64],
-    scale: NDArray[np.float64],
-    right: NDArray[np.float64],
-    found: NDArray[np.float64],
-    rest: NDArray[np.float64],
-) -> None:
-    """Write the x of M x = right, as `factor` has left it, refined twice; `rest` is room for N
-    numbers."""
-    solve_factored(matrix, upper, scale, right, found, rest)
+#: The same for Python.
+sum_of_squares, factor, solve = (
+    exposed(add_squares),
+    exposed(factor_matrix),
+    exposed(solve_factored),
+)

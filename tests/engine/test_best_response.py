@@ -136,7 +136,9 @@ def test_slopes_and_curves_are_the_derivatives(family: int) -> None:
         moves = rows(1, 4)
         moves.arms[0], moves.signs[0], moves.sets[0, list(those)] = k, sign, 1
         slopes, curves = np.empty((1, 4)), np.empty((1, 4))
-        best_response.measure(family, w, x, moves, slopes, curves, np.empty((4, 4)))
+        best_response.measure(
+            family, w, x, moves, len(moves.arms), slopes, curves, np.empty((4, 4))
+        )
 
         def at(change: Any) -> float:
             return cost(d, (w + change).tolist(), x.tolist(), (k, sign, those))  # noqa: B023

@@ -22,7 +22,7 @@ def test_equations_are_solved(nonzero: int) -> None:
     slopes, curves = slopes * scale, curves * scale
     a, b, diagonal = rng.random(size), rng.random(size), rng.random(n) * scale**2
     matrix, upper, scales = np.full((n, n), np.nan), np.empty((n, n)), np.empty(n)
-    sum_of_squares(matrix, slopes, a, curves, b, diagonal, np.empty(n, np.int64))
+    sum_of_squares(matrix, len(slopes), slopes, a, curves, b, diagonal, np.empty(n, np.int64))
     exact = (slopes.T * a) @ slopes + (curves.T * b) @ curves + np.diag(diagonal)
     assert np.allclose(matrix, exact, rtol=1e-12, atol=0.0)
     factor(matrix, upper, scales)

@@ -12,7 +12,6 @@ from rai_sim.algorithms.stopping import (
     Run,
     affordable,
     begin,
-    by_reference,
     challenger,
     end,
     goes_on,
@@ -22,6 +21,7 @@ from rai_sim.algorithms.stopping import (
 from rai_sim.engine.best_response import GAUSSIAN, divergence
 from rai_sim.engine.blocks import Block
 from rai_sim.engine.jit import driver, inlined, kernel
+from rai_sim.engine.references import by_reference
 from rai_sim.engine.streams import State, uniform
 
 #: Forced exploration: of t pulls every arm has so many times sqrt(t / N).

@@ -11,7 +11,6 @@ from rai_sim.algorithms.stopping import (
     Run,
     affordable,
     begin,
-    by_reference,
     end,
     goes_on,
     judge,
@@ -21,6 +20,7 @@ from rai_sim.algorithms.track_and_stop.shares import Game, find_shares
 from rai_sim.engine.blocks import Block
 from rai_sim.engine.faults import NONE
 from rai_sim.engine.jit import driver, inlined, kernel
+from rai_sim.engine.references import by_reference
 from rai_sim.engine.streams import State
 
 #: Pulls of every arm in round 1.

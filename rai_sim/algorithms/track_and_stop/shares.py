@@ -55,7 +55,7 @@ class Game(NamedTuple):
 
     means: NDArray[np.float64]  # (N,) by rank, in units in which even weights of 1 cost 1
     named: NDArray[np.int64]  # (K,) ranks
-    others: NDArray[np.int64]  # (K, 2) as in `best_response.cheapest_moves`
+    others: NDArray[np.int64]  # (K, 2) as in `best_response.find_cheapest_moves`
     shares: NDArray[np.float64]  # (N,) by rank: the best found
     w: NDArray[np.float64]
     tried: NDArray[np.float64]
@@ -112,9 +112,8 @@ def find_shares(game: Game, x: NDArray[np.float64], stop: NDArray[np.int64]) -> 
     there; return the relative gap between the certificates, 1 where an alternative costs nothing:
     shares are even then. A raised flag ends the search."""
     n, w, shares = game.w.size, game.w, game.shares
-    total = 0.0
     for p in range(n):
-        game.means[p], total = x[p], total + shares[p]
+        game.means[p] = x[p]
         game.tried[p] = (1.0 - _EVEN) * shares[p] + _EVEN / n
         shares[p] = w[p] = 1.0
     unit = _cheapest(game)
@@ -153,7 +152,7 @@ def _search(game: Game, stop: NDArray[np.int64]) -> float:
         elif grow < 1.3:
             tau *= _GROWTH
         _centre(game, tau, stop)
-        high = min(high, _mixed_most(game, tau))
+        high = min(high, _mixed_most(game))
     return 1.0 - low / high
 
 
@@ -369,7 +368,7 @@ def _not_passed(game: Game, tau: float, fall: float) -> bool:
 
 
 @kernel
-def _mixed_most(game: Game, tau: float) -> float:
+def _mixed_most(game: Game) -> float:
     """Return the most that a pull of an arm tells against the mixture of alternatives."""
     n, mixed, total = game.w.size, game.gradient, 0.0
     for p in range(n):
