@@ -1,4 +1,4 @@
-"""Certified jumps of the round-robin loop: for how many rounds can no arm be settled?
+"""Certified jumps of round robin, and of LUCB in step: for how many rounds can no arm be settled?
 
 Legend. n active arms with R pulls each; S their sums, S_(0) >= S_(1) >= .. ranked; W(R) the width
 in sums; everything in law units.

@@ -1,5 +1,5 @@
-"""The clusters' bookkeeping of one replication: open sizes, outputs, removals and merges (steps 3
-and 4 of the round-robin loop)."""
+"""The clusters' bookkeeping of one replication, of all algorithms: open sizes, outputs, removals and
+merges."""
 
 from __future__ import annotations
 

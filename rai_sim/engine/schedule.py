@@ -1,5 +1,5 @@
 """What a round-robin schedule offers to the shared loop; Vanilla and Butterscotch implement it in
-their own files.
+their own files, LUCB in step (its threshold alone) and a user's own width in theirs.
 
 A schedule is a NamedTuple; compiled code picks the version by its type (see
 `rai_sim.engine.jit.implements`). Rounds and pulls are passed as doubles, exact up to 2^53.

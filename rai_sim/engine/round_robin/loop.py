@@ -332,7 +332,7 @@ def _constrain(run: Run) -> float:
 
 @kernel
 def audit(run: Run) -> bool:
-    """Whether all sums are finite; if not, report the last rank's whose is not."""
+    """Whether all sums are finite; if not, report the last arm, by rank, whose sum is not."""
     standings, rank = run.race.standings, -1
     for x in range(run.clock[ACTIVE]):
         if not finite(standings.total[x]):

@@ -60,7 +60,7 @@ from rai_sim.engine.round_robin.crowd.places import (
     TRIED_AGAIN,
     Crowd,
 )
-from rai_sim.engine.round_robin.crowd.view import see_crowd
+from rai_sim.engine.round_robin.crowd.states import see_crowd
 from rai_sim.engine.round_robin.run import ACTIVE, BUDGET, JUMPS, OVER, ROUND, Run, width
 from rai_sim.engine.sampling import bits_set
 from rai_sim.engine.streams import State
@@ -244,7 +244,7 @@ def wake(run: Run, state: State) -> State:
 
 
 @inlined
-def within_fences(crowd: Crowd, run: Run, j: int, R: int) -> bool:
+def within_fences(crowd: Crowd, j: int, R: int) -> bool:
     """Whether the sums beside all borders are within the fences in lane j, which is round R; if
     not, note it."""
     cells = crowd.cells

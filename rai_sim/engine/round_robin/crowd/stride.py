@@ -62,7 +62,7 @@ from rai_sim.engine.round_robin.crowd.places import (
 )
 from rai_sim.engine.round_robin.crowd.selection import sort_beside_borders
 from rai_sim.engine.round_robin.crowd.sleep import change_of_guard, may_sleep, wake
-from rai_sim.engine.round_robin.crowd.view import see_crowd
+from rai_sim.engine.round_robin.crowd.states import see_crowd
 from rai_sim.engine.round_robin.crowd.zones import (
     borders_own_settled,
     find_events,

@@ -64,7 +64,7 @@ def follow_borders(run: Run, until: int) -> int:
             crowd.upper[b, j], crowd.lower[b, j] = upper, lower
         if end == j:
             break
-        if not within_fences(crowd, run, j, R + 1 + j - over):
+        if not within_fences(crowd, j, R + 1 + j - over):
             end = j
             break
         if borders_own_settled(crowd, j, crowd.clearance[j]):

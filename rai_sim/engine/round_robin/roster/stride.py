@@ -59,7 +59,7 @@ from rai_sim.engine.round_robin.roster.lists import (
     take_list,
 )
 from rai_sim.engine.round_robin.roster.rest import Reach, reach_in, rounds_of_rest
-from rai_sim.engine.round_robin.roster.view import see_roster
+from rai_sim.engine.round_robin.roster.states import see_roster
 from rai_sim.engine.round_robin.run import (
     ACTIVE,
     BUDGET,

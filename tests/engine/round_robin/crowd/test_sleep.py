@@ -266,10 +266,10 @@ def test_borders_are_held_against_their_fences() -> None:
         (2551, 2451, 5002, True),
     ):
         crowd.upper[0, 7], crowd.lower[0, 7], crowd.cells[LEAVES_AT] = upper, lower, -1
-        assert within_fences(crowd, made.run, 7, R) == within
+        assert within_fences(crowd, 7, R) == within
         assert crowd.cells[LEAVES_AT] == (-1 if within else 7)
     crowd.cells[ASLEEP], crowd.upper[0, 7] = 0, 9999
-    assert within_fences(crowd, made.run, 7, 5000)
+    assert within_fences(crowd, 7, 5000)
 
 
 @pytest.mark.slow

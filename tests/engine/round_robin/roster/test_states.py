@@ -7,10 +7,10 @@ from rosters import watch
 
 from rai_sim.engine.history import new_history, states_kept
 from rai_sim.engine.jit import exposed
-from rai_sim.engine.round_robin.roster import view
+from rai_sim.engine.round_robin.roster import states
 from rai_sim.engine.round_robin.roster.lists import MEMBERS, ON
 
-see_roster = exposed(view.see_roster)
+see_roster = exposed(states.see_roster)
 
 
 def test_means_are_those_of_all_that_are_active() -> None:

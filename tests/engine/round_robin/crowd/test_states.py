@@ -7,11 +7,11 @@ from crowds import moment
 
 from rai_sim.engine.history import new_history, states_kept
 from rai_sim.engine.jit import exposed
-from rai_sim.engine.round_robin.crowd import view
+from rai_sim.engine.round_robin.crowd import states
 from rai_sim.engine.round_robin.crowd.places import ASLEEP, GONE
 from rai_sim.engine.round_robin.run import ACTIVE
 
-see_crowd = exposed(view.see_crowd)
+see_crowd = exposed(states.see_crowd)
 
 
 def test_means_are_those_of_the_rounds_that_are_over() -> None:
