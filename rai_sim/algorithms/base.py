@@ -44,8 +44,8 @@ class Algorithm(ABC):
     `super().__post_init__()` first. One that is added to an algorithm later has `option(default)` for
     its default.
 
-    An algorithm is added by one file in this folder (options, guarantee, kernel) and one import in
-    `rai_sim/__init__.py`.
+    An algorithm is added by one file or folder in this one (options, guarantee, kernel) and one
+    import in `rai_sim/__init__.py`.
     """
 
     #: Which function of rai_sim.bounds bounds its pulls from above with probability 1 - delta, and

@@ -59,11 +59,8 @@ def algorithm_from_text(text: str) -> Algorithm:
             if option.default is MISSING and key not in values:
                 raise BadInput(f"{key} is missing; write {describe_algorithms(name)}")
         return cls(**values)
-    except (
-        TypeError,
-        ValueError,
-        OverflowError,
-    ) as error:  # of the class, too, which may check more
+    # of the class, too, which may check more
+    except (TypeError, ValueError, OverflowError) as error:
         raise BadInput(f"{text}: {error}") from None
 
 

@@ -86,9 +86,8 @@ class Uniform(Arms):
             law: UniformLaw = self.rescaled.kernel_law()
             return law
         widths = self.high - self.low
-        proxy = max(
-            float(widths.max()) ** 2 / 12.0, 1e-200
-        )  # squares of distances are divided by it
+        # squares of distances are divided by it
+        proxy = max(float(widths.max()) ** 2 / 12.0, 1e-200)
         whole = float(self.high.max() - self.low.min())
         return UniformLaw(self.means.copy(), whole, proxy, self.low.copy(), widths)
 

@@ -230,9 +230,9 @@ def practical(
 
     It knows the optimal shares w of `degenne_koolen` and sees the true means: arm j has n_j = t w_j
     pulls, but one at least, and it stops at the least t that the threshold allows, after the sum of
-    n_j pulls. So this line separates
-    the price of a threshold (from the lower bound to it) from the price of not knowing w, and of
-    chance (from it to what an algorithm needs). No bound: luck stops an algorithm earlier.
+    n_j pulls. So this line separates the price of a threshold (from the lower bound to it) from the
+    price of not knowing w, and of chance (from it to what an algorithm needs). No bound: luck stops
+    an algorithm earlier.
 
     Thresholds, n_j the pulls of arm j and x_j its mean reward:
 

@@ -1,7 +1,9 @@
 """The paper's bounds on the number of pulls (arXiv 2408.14195, Theorems 1 to 3).
 
-They hold for 1/2-sub-Gaussian arms, whether or not a `Problem` was built with strict=False; of arms
-with sigma they are those of the rescaled rewards, so gaps count in units of 2 sigma.
+Theorems 2 and 3 are about the paper's widths: those of `Vanilla(width="paper")` and
+`Butterscotch(width="paper")`, the defaults, and of no other. All hold for 1/2-sub-Gaussian arms,
+whether or not a `Problem` was built with strict=False; of arms with sigma they are those of the
+rescaled rewards, so gaps count in units of 2 sigma.
 """
 
 from __future__ import annotations
@@ -54,7 +56,7 @@ def lower(problem: Problem, delta: float) -> float:
 
 
 def vanilla(problem: Problem, delta: float) -> float:
-    """Return the pulls that Vanilla exceeds with probability at most delta.
+    """Return the pulls that Vanilla, with the paper's width, exceeds with probability at most delta.
 
     The sum over arms of 26/g^2 ln(16 pi sqrt(N / (3 delta)) / g^2) + 1, g the larger of the arm's
     gap and the bottleneck gap (arXiv 2408.14195, Theorem 2). An infinite g contributes its limit 1,
@@ -97,8 +99,8 @@ def vanilla(problem: Problem, delta: float) -> float:
 
 
 def butterscotch(problem: Problem, delta: float) -> float:
-    """Return the pulls that Butterscotch exceeds with probability at most delta, rounding of t_R
-    aside.
+    """Return the pulls that Butterscotch, with the paper's width, exceeds with probability at most
+    delta, rounding of t_R aside.
 
     The sum over arms of max(32/g^2 ln(N pi^2 / (3 delta) ceil(log2(1/(2 g)))^2), 128 ln(N pi^2 / (3
     delta))), g the larger of the arm's gap and the bottleneck gap (arXiv 2408.14195, Theorem 3).

@@ -74,7 +74,7 @@ def all_bounds(problem: Problem, delta: float) -> list[Line]:
     for cls in ALGORITHMS.values():
         if cls.upper_bound is not None:
             function, theorem = cls.upper_bound
-            what = f"upper bound for {cls.__name__}, with probability {1.0 - delta:g}"
+            what = f"upper bound for {cls.__name__} with the paper's width, with probability {1.0 - delta:g}"
             found.append(Line(theorem, getattr(theory, function)(problem, delta), what))
     return sorted(found)
 

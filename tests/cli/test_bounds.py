@@ -25,8 +25,8 @@ def test_bounds_prints_gaps_and_the_three_theorems(capsys: Capture) -> None:
     ]
     said = (
         "lower bound of any algorithm's mean, asymptotic",
-        "for Vanilla, with",
-        "for Butterscotch, with",
+        "for Vanilla with the paper's width, with",
+        "for Butterscotch with the paper's width, with",
     )
     for number, (line, pulls, words_) in enumerate(
         zip(lines[-3:], exact, said, strict=True), start=1
