@@ -131,6 +131,7 @@ def run_twin(algorithm: Algorithm, instance: Instance, **changes: Any) -> Run:
         settled,
         outcome.finished,
         counts=outcome.counts,
+        recommended=outcome.recommended,
     )
 
 

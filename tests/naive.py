@@ -9,8 +9,10 @@ symbols hold.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
+
+from naive_recommend import recommend
 
 Pull = Callable[[int], float]
 """Returns the next reward of the arm it is given."""
@@ -39,6 +41,8 @@ class Outcome:
     merges : tuple of (int, int)
         Round and index i of every merge of cluster i - 1 into i that brought active arms of both
         together, in a round that did not end the run.
+    recommended : tuple of int
+        The representatives; where the run did not finish, what it would name at the cap.
     """
 
     pulls: int
@@ -48,6 +52,7 @@ class Outcome:
     finished: bool
     counts: tuple[int, ...]
     merges: tuple[tuple[int, int], ...] = ()
+    recommended: tuple[int, ...] = field(default=(), compare=False)
 
 
 class RanOut(Exception):
@@ -116,6 +121,7 @@ class _Run:
         self.settled: dict[int, int] = {}
         self.rounds = 0
         self.merges: list[tuple[int, int]] = []
+        self.in_rounds = False
 
     def full(self, i: int) -> bool:
         """|O_i| = r_i: cluster i has named all that it was asked for."""
@@ -164,6 +170,15 @@ class _Run:
         self.settled[arm] = self.rounds
         self.sizes[i] -= 1
 
+    def recommended(self) -> tuple[int, ...]:
+        """Name what is lacking: by sums where all active arms have as many pulls in every round,
+        before all pulls by the opening permutation alone."""
+        key = dict.fromkeys(self.active, 0.0)
+        if any(self.counts):
+            key = {a: self.sums[a] / (1 if self.in_rounds else self.counts[a]) for a in self.active}
+        ranking = sorted(self.active, key=lambda a: (-key[a], self.place[a]))
+        return recommend(self.cut(ranking), self.outputs, self.required, key)
+
     def outcome(self, finished: bool) -> Outcome:
         """Report the run as it stands."""
         named = tuple(arm for output in self.outputs for arm in output)
@@ -177,6 +192,7 @@ class _Run:
             merges=tuple(
                 merge for merge in self.merges if not (finished and merge[0] == self.rounds)
             ),
+            recommended=named if finished else self.recommended(),
         )
 
 
@@ -308,6 +324,7 @@ def _round_robin(
 ) -> Outcome:
     """The loop of both; `pulls_per_arm` is t_R and `width` is t_R w_R, the width in units of
     sums."""
+    run.in_rounds = True
     while not run.done():
         R = run.rounds + 1
         t_R = pulls_per_arm(R)

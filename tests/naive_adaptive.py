@@ -140,6 +140,13 @@ class _Play:
                     better, worse = (a, b) if self.mean(a) > self.mean(b) else (b, a)
                     self.beats[better][worse] = True
 
+    def recommended(self) -> tuple[int, ...]:
+        """The leader; before all pulls the clusters as the opening permutation cuts them."""
+        if self.rounds:
+            return tuple(k for k, _ in self.leader())
+        first = zip(self.before, self.required, strict=True)
+        return tuple(arm for start, r in first for arm in self.order[start : start + r])
+
     def outcome(self, named: list[list[int]] | None) -> Outcome:
         arms = [] if named is None else [arm for output in named for arm in output]
         return Outcome(
@@ -149,6 +156,7 @@ class _Play:
             settled=dict.fromkeys(arms, self.rounds),
             finished=named is not None,
             counts=tuple(self.counts),
+            recommended=self.recommended() if named is None else tuple(arms),
         )
 
 

@@ -9,7 +9,7 @@ gaps and recordings are chosen together to make a run take a few hundred to a fe
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -115,6 +115,9 @@ class Run:
         then.
     counts : tuple of int
         Pulls of each arm.
+    recommended : tuple of int
+        Of twins: the representatives, or what is named at the cap. Runs are compared without it;
+        see `budgets`.
     """
 
     pulls: int = 0
@@ -124,6 +127,7 @@ class Run:
     finished: bool = False
     ran_out_at: int = 0
     counts: tuple[int, ...] = ()
+    recommended: tuple[int, ...] = field(default=(), compare=False)
 
 
 Twin = Callable[[Instance], Run]
@@ -545,6 +549,7 @@ def run_twin(algorithm: Algorithm, instance: Instance, width: float = 1.0, **cha
         settled,
         outcome.finished,
         counts=outcome.counts,
+        recommended=outcome.recommended,
     )
 
 

@@ -23,7 +23,6 @@ from rai_sim.engine import law as laws
 from rai_sim.engine.best_response import GAUSSIAN, Moves, find_cheapest_moves
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.faults import (
-    MOST_PULLS,
     NONE,
     NOT_FINITE,
     RECORDING_RAN_OUT,
@@ -42,6 +41,15 @@ from rai_sim.engine.partition import (
     record_arm_pulls,
     record_outcome,
     settle_arm,
+)
+from rai_sim.engine.recommendations import (
+    Budgets,
+    cap_of,
+    left,
+    new_budgets,
+    note_arm,
+    recommend,
+    record_recommendations,
 )
 from rai_sim.engine.stop import say_begun
 from rai_sim.engine.stopping import (
@@ -102,6 +110,7 @@ class Run(NamedTuple):
     setting: Setting
     rule: Rule
     part: Partition
+    budgets: Budgets
     answer: Answer
     pairs: Pairs
     history: History
@@ -178,6 +187,7 @@ def new_run(law: Any, threshold: Threshold, setting: Setting, block: Block) -> R
         setting=setting,
         rule=new_rule(threshold, setting),
         part=new_partition(setting),
+        budgets=new_budgets(block, setting),
         answer=new_answer(setting.sizes, setting.required),
         pairs=new_pairs(N),
         history=block.history,
@@ -202,13 +212,13 @@ def new_run(law: Any, threshold: Threshold, setting: Setting, block: Block) -> R
 @kernel
 def begin(run: Run, replication: int) -> State:
     """Draw the opening permutation and set all sums to zero; return the random state."""
-    clock, cap = run.clock, run.setting.max_pulls
+    clock = run.clock
     say_begun(run.history.position, replication, run.arm_of.size)
     state = replication_stream(run.setting.key, replication, run.generators)
     state = shuffle(run.arm_of, state)
     open_partition(run.part, run.setting.sizes)
     clock[ROUND], clock[PULLS] = 0, 0
-    clock[MOST] = cap if cap >= 0 else MOST_PULLS
+    clock[MOST] = cap_of(run.budgets, run.setting.max_pulls)
     for label in range(run.arm_of.size):
         run.taken[label], run.total[label], run.order[label] = 0, 0.0, label
         run.pairs.wins[label], run.pairs.losses[label] = 0, 0
@@ -227,6 +237,7 @@ def end(run: Run, block: Block, b: int, finished: bool) -> bool:
     cluster_of, clock = run.setting.cluster_of, run.clock
     record_outcome(block, b, run.part, cluster_of, finished, clock[ROUND], clock[PULLS])
     record_arm_pulls(block, b, run.arm_of, run.taken)
+    record_recommendations(block, b, run.budgets, run.part)
     return True
 
 
@@ -241,8 +252,22 @@ def goes_on(run: Run) -> bool:
     return run.fault[0] == NONE
 
 
+@kernel
+def within_caps(run: Run, pulls: float) -> bool:
+    """Whether so many more pulls may be made: within the last cap at least. At those before it the
+    leader is recommended, if the caller asks for it."""
+    while not _affordable(run, pulls):
+        if left(run.budgets) == 0:
+            return False
+        _recommend(run)
+        run.clock[MOST] = cap_of(run.budgets, run.setting.max_pulls)
+        if left(run.budgets) == 0:
+            return False
+    return True
+
+
 @inlined
-def affordable(run: Run, pulls: float) -> bool:
+def _affordable(run: Run, pulls: float) -> bool:
     """Whether the cap pays for so many more pulls; a double, for they may be beyond integers."""
     enough = pulls <= float(run.clock[MOST] - run.clock[PULLS])
     if not enough and run.setting.max_pulls < 0:
@@ -460,6 +485,27 @@ def _give_chosen(run: Run) -> None:
                 if answer.chosen[j]:
                     settle(run, i, run.order[answer.asked[j]])
             first += sizes[i]
+
+
+@kernel
+def _recommend(run: Run) -> None:
+    """Recommend the leader of the round that was judged; before round 1, when nothing is known, what
+    the opening permutation says."""
+    answer, part, budgets, sizes = run.answer, run.part, run.budgets, run.setting.sizes
+    if run.clock[ROUND] == 0:
+        for label in range(run.arm_of.size):
+            note_arm(budgets, label, label, 0.0)
+        recommend(budgets, part, part.open_sizes, run.arm_of, run.arm_of.size)
+        return
+    row, first, at = budgets.passed[0], 0, 0
+    for i in range(sizes.size):
+        if part.required[i] > 0:
+            for j in range(first, first + sizes[i]):
+                if answer.leads[j]:
+                    budgets.named[row, at] = run.arm_of[run.order[answer.asked[j]]]
+                    at += 1
+            first += sizes[i]
+    budgets.passed[0] += 1
 
 
 @inlined

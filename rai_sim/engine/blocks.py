@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +43,10 @@ class Block(NamedTuple):
     fault: NDArray[np.int64]  # (3,) see rai_sim.engine.faults
     # (ROOM,) rounds are added, of all replications; see rai_sim.engine.strides
     rounds_by_stride: NDArray[np.int64]
+    # (K,) ascending caps on pulls, the last `Setting.max_pulls`, and (B or 0, K, sum of r) what is
+    # recommended at each (`rai_sim.engine.recommendations`); not written if it has no rows
+    budgets: NDArray[np.int64]
+    recommended: NDArray[np.int32]
     history: History  # of the block's one replication if it is traced, else empty
 
 
@@ -51,9 +56,10 @@ def new_block(
     arms_with_settle_rounds: int = 0,
     history: History | None = None,
     arms_with_pulls: int = 0,
+    budgets: Sequence[int] = (),
 ) -> Block:
     """Allocate a block; settle rounds, and pulls by arm, are kept only if their number of arms is
-    given, a history only if there is room for one."""
+    given, a history only if there is room for one, recommendations only if there are caps."""
     return Block(
         pulls=np.zeros(replications, np.int64),
         rounds=np.zeros(replications, np.int64),
@@ -66,6 +72,10 @@ def new_block(
         arm_pulls=np.zeros((replications if arms_with_pulls else 0, arms_with_pulls), np.int64),
         fault=np.zeros(3, np.int64),
         rounds_by_stride=np.zeros(ROOM, np.int64),
+        budgets=np.array(budgets, np.int64),
+        recommended=np.full(
+            (replications if len(budgets) else 0, len(budgets), required), -1, np.int32
+        ),
         history=no_history() if history is None else history,
     )
 
@@ -84,6 +94,8 @@ def part_of(block: Block, start: int, stop: int) -> Block:
         arm_pulls=block.arm_pulls[rows],
         fault=np.zeros(3, np.int64),
         rounds_by_stride=np.zeros(ROOM, np.int64),
+        budgets=block.budgets,
+        recommended=block.recommended[rows],
         history=block.history._replace(position=new_position()),
     )
 

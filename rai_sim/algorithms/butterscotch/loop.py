@@ -27,7 +27,7 @@ from rai_sim.algorithms.butterscotch.strides import CHECKS
 from rai_sim.algorithms.butterscotch.tables import pull, tables_of
 from rai_sim.engine import law as laws
 from rai_sim.engine.blocks import Block, Setting
-from rai_sim.engine.faults import STOPPED, report
+from rai_sim.engine.faults import NONE, STOPPED, report
 from rai_sim.engine.history import stopped_at, traced
 from rai_sim.engine.jit import driver, inlined, kernel
 from rai_sim.engine.order_statistics import BUCKETS, greatest_first, order_statistics
@@ -37,6 +37,7 @@ from rai_sim.engine.partition import (
     settle_arm,
 )
 from rai_sim.engine.ranking import merge_sort, repair
+from rai_sim.engine.recommendations import left, note_arm, recommend
 from rai_sim.engine.references import by_reference
 from rai_sim.engine.round_robin.loop import (
     audit,
@@ -48,6 +49,8 @@ from rai_sim.engine.round_robin.loop import (
 )
 from rai_sim.engine.round_robin.run import (
     ACTIVE,
+    LAST_PAID,
+    LAST_RECORDED,
     MISSING,
     PER_ROUND,
     PULLS,
@@ -160,8 +163,9 @@ def _run_one(work: Work, made: NDArray[np.int64], state: State) -> bool:
             report(run.fault, STOPPED, 0, 0)
             return False
         if clock[ROUND] + 1 > last_round(run):
-            made[CHECKS] += stop_short(run)
-            return False
+            if not _meet_cap(work):
+                return False
+            continue
         state = _make_round(work, state)
         made[CHECKS] += 1
         # a sum that is not finite stays so: no round may be judged by it
@@ -173,6 +177,25 @@ def _run_one(work: Work, made: NDArray[np.int64], state: State) -> bool:
         if clock[MISSING] == 0:
             return True
         count_rounds(run)
+
+
+@kernel
+def _meet_cap(work: Work) -> bool:
+    """Recommend, if the caller asks for it; return whether there is a later cap. No round is so long
+    that a part of it would be made."""
+    run, standings, ties = work.run, work.run.race.standings, work.ties
+    if left(run.budgets) <= 1 or run.clock[LAST_RECORDED] < run.clock[LAST_PAID]:
+        stop_short(run)
+    if left(run.budgets) == 0 or run.fault[0] != NONE:
+        return False
+    order, n = standings.order, run.clock[ACTIVE]
+    _to_labels(ties, order, n)
+    for x in range(n):
+        note_arm(run.budgets, x, order[x], standings.total[x])
+    _to_arms(ties, order, n)
+    recommend(run.budgets, run.part, run.part.open_sizes, ties.arm_at, n)
+    count_rounds(run)
+    return left(run.budgets) > 0
 
 
 @inlined

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from rai_sim.algorithms.lucb import challenge, corridor_walk, corridors, in_step, lanes
 from rai_sim.algorithms.lucb.arm_pulls import keeps_arm_pulls, note_ranked
+from rai_sim.algorithms.lucb.caps import begins, within_caps
 from rai_sim.algorithms.lucb.plain import pull_all_once, pull_picks
 from rai_sim.algorithms.lucb.replications import begin, end
 from rai_sim.algorithms.lucb.rule import (
@@ -31,7 +32,6 @@ from rai_sim.algorithms.lucb.run import (
     KNOWN,
     LOG_TERM,
     MISSING,
-    MOST,
     PICKS,
     PULLS,
     RANKED,
@@ -42,7 +42,6 @@ from rai_sim.algorithms.lucb.run import (
     WORTH_A_STRETCH,
     Rule,
     Run,
-    affordable,
     allocate_run,
     count_same,
     goes_on,
@@ -128,7 +127,7 @@ def _run_one(run: Run, scratch: Scratch, made: NDArray[np.int64], state: State) 
             note_settled(run.views, run.ranking, clock[RANKED])
             clock[RANKED] = close_ranks(run.ranking, clock[RANKED], clock[PICKS])
         finished, R = clock[MISSING] == 0, clock[ROUND]
-        if finished or not affordable(run):
+        if finished or not within_caps(run):
             made[PLAIN] += 1
             return finished
         stride = _choose_stride(run, scratch, settled, renewed)
@@ -158,8 +157,7 @@ def _start(run: Run, state: State) -> tuple[bool, State]:
     s, n = run.ranking, run.ranking.order.size
     state = shuffle(s.arm_of, state)
     start_clock(run, open_partition(run.part, run.setting.sizes))
-    if n > run.clock[MOST]:
-        run.clock[PULLS] = 0
+    if not begins(run):
         return False, state
     state = pull_all_once(run, state)
     run.clock[SUITED] = _suited(run)

@@ -8,6 +8,7 @@ from rai_sim.engine.blocks import Block
 from rai_sim.engine.faults import NONE, STOPPED
 from rai_sim.engine.jit import inlined
 from rai_sim.engine.partition import record_outcome
+from rai_sim.engine.recommendations import record_recommendations
 from rai_sim.engine.stop import say_begun
 from rai_sim.engine.streams import State, replication_stream
 
@@ -30,4 +31,5 @@ def end(run: Run, block: Block, b: int, finished: bool) -> bool:
     cluster_of = run.setting.cluster_of
     record_outcome(block, b, run.part, cluster_of, finished, clock[ROUND], clock[PULLS])
     record_arm_pulls(run, block, b)
+    record_recommendations(block, b, run.budgets, run.part)
     return True

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from rai_sim.algorithms.lucb.rule import Ranking, new_ranking
 from rai_sim.engine import law as laws
 from rai_sim.engine.blocks import Block, Setting
-from rai_sim.engine.faults import MOST_PULLS, NONE, STOPPED, TOO_MANY_PULLS, report
+from rai_sim.engine.faults import NONE, STOPPED, TOO_MANY_PULLS, report
 from rai_sim.engine.history import History, stopped_at
 from rai_sim.engine.jit import inlined
 from rai_sim.engine.partition import Partition, new_partition
+from rai_sim.engine.recommendations import Budgets, cap_of, new_budgets
 
 #: Cells of `Run.clock`: the last round that was judged, or whose pulls are made; the pulls made so
 #: far, of all arms; the most there may be; the outputs that are missing; the active arms in the
@@ -53,6 +54,7 @@ class Run(NamedTuple):
     setting: Setting
     ranking: Ranking
     part: Partition
+    budgets: Budgets
     views: Any  # `View` or `NoView`; Numba has ideas of its own about an attribute `view`
     history: History
     fault: NDArray[np.int64]
@@ -70,6 +72,7 @@ def allocate_run(law: Any, rule: Rule, views: Any, setting: Setting, block: Bloc
         setting=setting,
         ranking=new_ranking(setting.cluster_of.size, setting.sizes.size),
         part=new_partition(setting),
+        budgets=new_budgets(block, setting),
         views=views,
         history=block.history,
         fault=block.fault,
@@ -97,11 +100,11 @@ def new_arm_pulls(block: Block) -> NDArray[np.int64]:
 @inlined
 def start_clock(run: Run, missing: int) -> None:
     """Set the clock to the time when every arm has been pulled once."""
-    clock, n, cap = run.clock, run.ranking.order.size, run.setting.max_pulls
+    clock, n = run.clock, run.ranking.order.size
     for cell in range(clock.size):
         clock[cell] = 0
     clock[PULLS], clock[RANKED], clock[MISSING] = n, n, missing
-    clock[MOST] = cap if cap >= 0 else MOST_PULLS
+    clock[MOST] = cap_of(run.budgets, run.setting.max_pulls)
     run.terms[WORTH] = WORTH_A_STRETCH
 
 

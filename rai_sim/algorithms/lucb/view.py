@@ -72,6 +72,7 @@ from rai_sim.engine.history import History, see_arm
 from rai_sim.engine.jit import for_type, kernel
 from rai_sim.engine.partition import Partition
 from rai_sim.engine.ranking import repair
+from rai_sim.engine.recommendations import Budgets, note_arm
 
 #: Where guards that are made for more than a round fail at once, they are made for one for a share
 #: of 2^-_TIGHT of the rounds so far.
@@ -281,6 +282,26 @@ def see_cold(v: View, history: History, s: Ranking, pulls: int) -> None:
     for a in range(v.arms.shape[0]):
         if v.arms[a, HOME] >= 0:
             see_arm(history, s.arm_of[a], v.arms[a, MEAN], int(v.arms[a, TAKEN]), pulls)
+
+
+def _none_to_add(v: NoView, budgets: Budgets, n: int) -> int:
+    return n
+
+
+@for_type(View, _none_to_add)
+def note_cold(v: View, budgets: Budgets, n: int) -> int:
+    """Note the cold arms' means for a recommendation, after the n of the ranking; return how many
+    arms that are."""
+    mean = budgets.spare_key
+    for a in range(v.arms.shape[0]):
+        mean[a] = v.arms[a, MEAN] if v.arms[a, HOME] >= 0 else np.nan
+    for x in range(n):
+        mean[budgets.label[x]] = np.nan
+    for a in range(v.arms.shape[0]):
+        if mean[a] == mean[a]:
+            note_arm(budgets, n, a, mean[a])
+            n += 1
+    return n
 
 
 @kernel

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from rai_sim.engine import law as laws
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.faults import (
-    MOST_PULLS,
     NONE,
     NOT_FINITE,
     RECORDING_RAN_OUT,
@@ -33,6 +32,15 @@ from rai_sim.engine.partition import (
     record_arm_pulls,
     record_outcome,
     settle_arm,
+)
+from rai_sim.engine.recommendations import (
+    Budgets,
+    cap_of,
+    left,
+    new_budgets,
+    note_arm,
+    recommend,
+    record_recommendations,
 )
 from rai_sim.engine.references import by_reference
 from rai_sim.engine.stop import say_begun
@@ -63,6 +71,7 @@ class Work(NamedTuple):
     task: Any  # of a class that stands for the rule (`rai_sim.engine.tags`)
     setting: Setting
     part: Partition  # by the caller's indices
+    budgets: Budgets
     history: History
     fault: NDArray[np.int64]
     generators: NDArray[np.uint64]
@@ -87,6 +96,7 @@ def new_work(law: Any, task: Any, scratch: int, setting: Setting, block: Block) 
         task=task,
         setting=setting,
         part=new_partition(setting),
+        budgets=new_budgets(block, setting),
         history=block.history,
         fault=block.fault,
         generators=new_generators(),
@@ -117,6 +127,7 @@ def run_block(given: Work, first: int, block: Block) -> None:
         block.rounds_by_stride[SUMS] += R
         record_outcome(block, b, work.part, work.setting.cluster_of, finished, R, pulls)
         record_arm_pulls(block, b, work.arm_of, work.counts)
+        record_recommendations(block, b, work.budgets, work.part)
 
 
 @kernel
@@ -165,7 +176,7 @@ def _begin(work: Work, replication: int) -> State:
 def _may_pull(work: Work, k: int) -> bool:
     """Whether a step's pulls can be made: they are of arms, the cap pays for all of them, the
     recording holds them."""
-    N, cap = work.arm_of.size, work.setting.max_pulls
+    N = work.arm_of.size
     if k < 0 or k > N:
         report(work.fault, WRONG_COUNT, k, 0)
         return False
@@ -173,8 +184,22 @@ def _may_pull(work: Work, k: int) -> bool:
         if work.arms[j] < 0 or work.arms[j] >= N:
             report(work.fault, WRONG_ARM, work.arms[j], j)
             return False
-    most = cap if cap >= 0 else MOST_PULLS
-    return work.clock[PULLS] + k <= most
+    while work.clock[PULLS] + k > cap_of(work.budgets, work.setting.max_pulls):
+        if left(work.budgets) == 0:
+            return False
+        recommend_by_means(work)
+        if left(work.budgets) == 0:
+            return False
+    return True
+
+
+@kernel
+def recommend_by_means(work: Work) -> None:
+    """Recommend, whatever the rule's memory says, by the means so far; arms without pulls rank last."""
+    for label in range(work.arm_of.size):
+        taken = work.counts[label]
+        note_arm(work.budgets, label, label, work.total[label] / taken if taken > 0 else -np.inf)
+    recommend(work.budgets, work.part, work.part.open_sizes, work.arm_of, work.arm_of.size)
 
 
 @inlined

@@ -22,6 +22,8 @@ from rai_sim.engine.faults import (
 )
 from rai_sim.engine.history import keep_state
 from rai_sim.engine.jit import driver, exposed
+from rai_sim.engine.partition import open_partition
+from rai_sim.engine.recommendations import recommend
 from rai_sim.engine.streams import State, replication_stream, shuffle, uniform
 from rai_sim.engine.strides import SUMS
 
@@ -30,7 +32,7 @@ _NUMBERS: dict[type, Callable[[Any], Any]] = {int: np.int64, float: np.float64}
 
 Step = Callable[[Any, Any, Any, Any, Any], int]
 _stream, _shuffle, _uniform = exposed(replication_stream), exposed(shuffle), exposed(uniform)
-_keep_state = exposed(keep_state)
+_keep_state, _open, _recommend = exposed(keep_state), exposed(open_partition), exposed(recommend)
 
 
 @driver
@@ -61,6 +63,10 @@ def run_block(step: Step, work: Work, first: int, block: Block) -> None:
             block.correct[b] = bool((work.setting.cluster_of[answer] == wanted).all())
         if block.arm_pulls.shape[0] > 0:
             block.arm_pulls[b, work.arm_of] = work.counts
+        if block.recommended.shape[0] > 0:
+            passed = int(work.budgets.passed[0])
+            block.recommended[b, :passed] = work.budgets.named[:passed]
+            block.recommended[b, passed:] = -1 if answer is None else answer
         if block.settled.shape[0] > 0:
             block.settled[b] = 0
             if answer is not None:
@@ -84,6 +90,8 @@ class _Replication:
         self._available, self._unit = _facts(work.law)
         self._state = _words(_stream(work.setting.key, replication, work.generators))
         self._state = _words(_shuffle(work.arm_of, self._state))
+        _open(work.part, work.setting.sizes)
+        work.budgets.passed[0] = 0
         self.rounds = self.pulls = 0
         self.fault: tuple[int, int, int] | None = None
         for array in (work.counts, work.total, work.sums, work.scratch):
@@ -125,7 +133,7 @@ class _Replication:
         return self._work.arm_of[named]
 
     def _may_pull(self, count: int) -> bool:
-        N, cap = self._work.arm_of.size, self._work.setting.max_pulls
+        N = self._work.arm_of.size
         if not 0 <= count <= N:
             self.fault = WRONG_COUNT, count, 0
             return False
@@ -133,7 +141,19 @@ class _Replication:
             if not 0 <= label < N:
                 self.fault = WRONG_ARM, label, place
                 return False
-        return self.pulls + count <= (cap if cap >= 0 else MOST_PULLS)
+        budgets, cap = self._work.budgets, self._work.setting.max_pulls
+        for most in budgets.pulls[budgets.passed[0] :].tolist():
+            if self.pulls + count <= most:
+                return True
+            self._recommend()
+        return budgets.pulls.size == 0 and self.pulls + count <= (cap if cap >= 0 else MOST_PULLS)
+
+    def _recommend(self) -> None:
+        """Recommend at a cap, as `loop.recommend_by_means` does."""
+        work, taken = self._work, self._work.counts
+        work.budgets.label[:] = np.arange(len(taken))
+        work.budgets.key[:] = np.where(taken > 0, work.total / np.maximum(taken, 1), -np.inf)
+        _recommend(work.budgets, work.part, work.part.open_sizes, work.arm_of, len(taken))
 
     def _pull(self, label: int) -> None:
         work = self._work

@@ -10,13 +10,13 @@ from rai_sim.algorithms.stopping import (
     PAIRS,
     PULLS,
     Run,
-    affordable,
     begin,
     challenger,
     end,
     goes_on,
     judge,
     pull,
+    within_caps,
 )
 from rai_sim.engine.best_response import GAUSSIAN, divergence
 from rai_sim.engine.blocks import Block
@@ -42,7 +42,7 @@ def run_block(given: Run, first: int, block: Block) -> None:
 def _run_one(run: Run, state: State) -> bool:
     """Run one replication; return whether it finished."""
     n = run.arm_of.size
-    if not affordable(run, np.float64(n)):
+    if not within_caps(run, np.float64(n)):
         return False
     for label in range(n):
         state = pull(run, label, 1, state)
@@ -50,7 +50,7 @@ def _run_one(run: Run, state: State) -> bool:
     while goes_on(run):
         if judge(run, label):
             return True
-        if not affordable(run, 1.0):
+        if not within_caps(run, 1.0):
             return False
         label, state = _choose(run, state)
         state = pull(run, label, 1, state)

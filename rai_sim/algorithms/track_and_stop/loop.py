@@ -9,12 +9,12 @@ import numpy as np
 from rai_sim.algorithms.stopping import (
     PULLS,
     Run,
-    affordable,
     begin,
     end,
     goes_on,
     judge,
     pull,
+    within_caps,
 )
 from rai_sim.algorithms.track_and_stop.shares import Game, find_shares
 from rai_sim.engine.blocks import Block
@@ -43,7 +43,7 @@ def run_block(given: Run, room: Game, growth: float, first: int, block: Block) -
 def _run_one(run: Run, game: Game, growth: float, state: State) -> bool:
     """Run one replication; return whether it finished."""
     n = run.arm_of.size
-    if not affordable(run, np.float64(FIRST * n)):
+    if not within_caps(run, np.float64(FIRST * n)):
         return False
     for label in range(n):
         state = pull(run, label, FIRST, state)
@@ -53,7 +53,7 @@ def _run_one(run: Run, game: Game, growth: float, state: State) -> bool:
             return True
         t = np.float64(run.clock[PULLS])
         aim = max(np.ceil(growth * t), t + 1.0)  # a double: it may be beyond integers
-        if not affordable(run, aim - t):
+        if not within_caps(run, aim - t):
             return False
         _prepare(run, game)
         find_shares(game, run.mean, run.history.stop)

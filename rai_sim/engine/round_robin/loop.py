@@ -49,6 +49,7 @@ from rai_sim.engine.partition import (
     settle_arm,
 )
 from rai_sim.engine.ranking import repair
+from rai_sim.engine.recommendations import left, note_arm, recommend, record_recommendations
 from rai_sim.engine.references import by_reference
 from rai_sim.engine.round_robin.crowd import stride as _by_words  # noqa: F401
 from rai_sim.engine.round_robin.duel import duel
@@ -56,6 +57,7 @@ from rai_sim.engine.round_robin.many import (
     in_crowd,
     leave,
     make_rounds,
+    note_sums,
     worth_a_crowd,
     worth_leaving,
 )
@@ -139,6 +141,7 @@ def end(run: Run, block: Block, b: int, finished: bool) -> bool:
     cluster_of = run.setting.cluster_of
     record_outcome(block, b, run.part, cluster_of, finished, clock[ROUND], clock[PULLS])
     record_arm_pulls(run, block, b)
+    record_recommendations(block, b, run.budgets, run.part)
     return True
 
 
@@ -170,8 +173,16 @@ def _run_one(run: Run, made: NDArray[np.int64], state: State) -> bool:
             return False
         last = last_round(run)
         if clock[ROUND] + rounds > last:
-            made[stride] += stop_short(run)
-            return False
+            short = last - clock[ROUND]
+            made[SUMS if left(run.budgets) > 1 else stride] += short
+            state = _meet_cap(run, short, state)
+            if left(run.budgets) == 0 or run.fault[0] != NONE:
+                return False
+            if clock[MISSING] == 0:
+                return True
+            if short > 0:
+                stride, rounds = _choose_stride(run)
+            continue
         rounds, state = _advance(run, stride, rounds, last, state)
         made[stride] += rounds
         if stride != CROWD:  # a crowd judges its rounds itself
@@ -204,11 +215,57 @@ def _first_stride(run: Run) -> tuple[int, int]:
 
 
 @kernel
+def _meet_cap(run: Run, short: int, state: State) -> State:
+    """Make the rounds for which the cap and the recording still suffice, and recommend, if the caller
+    asks for it; if at a later cap, too, be ready to go on.
+
+    The rounds hold no event: they are the first of a certified stretch, which is cut in two. So the
+    last cap needs no judgement, and what is drawn there is drawn after all else.
+    """
+    clock = run.clock
+    if left(run.budgets) > 1 and clock[LAST_PAID] <= clock[LAST_RECORDED]:
+        if short > 0:
+            state = _pull_sums(run, short, state)
+            _pass_rounds(run, short)
+            _judge(run, SUMS, traced(run.history))
+        if clock[MISSING] > 0 and run.fault[0] == NONE:
+            state = _recommend(run, state)
+            count_rounds(run)
+        return state
+    _say_why(run)
+    if left(run.budgets) == 1 and run.fault[0] == NONE:
+        if short > 0:
+            state = _pull_sums(run, short, state)
+        state = _recommend(run, state)
+    _pass_last(run)
+    return state
+
+
+@kernel
+def _recommend(run: Run, state: State) -> State:
+    """Recommend, by the sums of all active arms."""
+    standings, n = run.race.standings, run.clock[ACTIVE]
+    if in_crowd(run.crowd, run):
+        state = note_sums(run.crowd, run, state)
+    else:
+        for x in range(n):
+            note_arm(run.budgets, x, standings.order[x], standings.total[x])
+    recommend(run.budgets, run.part, run.part.open_sizes, standings.arm_of, n)
+    return state
+
+
+@kernel
 def stop_short(run: Run) -> int:
     """Make the last rounds for which the cap and the recording suffice: they hold no event, so no
     reward is drawn. Return their number."""
+    _say_why(run)
+    return _pass_last(run)
+
+
+@kernel
+def _say_why(run: Run) -> None:
+    """Report why there are no more rounds, unless it is the caller's cap."""
     clock, fault = run.clock, run.fault
-    last, n, R = last_round(run), clock[ACTIVE], clock[ROUND]
     if audit(run):
         if clock[LAST_RECORDED] < clock[LAST_PAID]:
             available = laws.pulls_available(run.race.law)
@@ -218,6 +275,13 @@ def stop_short(run: Run) -> int:
             report(fault, RECORDING_RAN_OUT, arm, available + 1)
         elif run.setting.max_pulls < 0:
             report(fault, TOO_MANY_PULLS, 0, 0)
+
+
+@inlined
+def _pass_last(run: Run) -> int:
+    """Count the last rounds; return their number."""
+    clock = run.clock
+    last, n, R = last_round(run), clock[ACTIVE], clock[ROUND]
     clock[TAKEN] += (last - R) * clock[PER_ROUND]
     clock[PULLS] += n * (last - R) * clock[PER_ROUND]
     clock[ROUND] = last
@@ -228,7 +292,6 @@ def stop_short(run: Run) -> int:
 def _advance(run: Run, stride: int, rounds: int, last: int, state: State) -> tuple[int, State]:
     """Make rounds by a stride: as many as asked for by sums, as far as they lead by others; return
     how many."""
-    clock, R, n = run.clock, run.clock[ROUND], run.clock[ACTIVE]
     if stride == CROWD:
         return make_rounds(run.crowd, run, last, state)
     if stride == SUMS:
@@ -238,13 +301,20 @@ def _advance(run: Run, stride: int, rounds: int, last: int, state: State) -> tup
     else:
         rounds, state = duel(run, last, state)
         _repair(run)
-    if run.merging and R == 0 and rounds > 1:  # round 1 is over, without an event
+    _pass_rounds(run, rounds)
+    return rounds, state
+
+
+@inlined
+def _pass_rounds(run: Run, rounds: int) -> None:
+    """Count rounds whose pulls are made."""
+    clock = run.clock
+    if run.merging and clock[ROUND] == 0 and rounds > 1:  # round 1 is over, without an event
         merge_all(run.part)
     pulls = rounds * clock[PER_ROUND]
-    clock[ROUND] = R + rounds
+    clock[ROUND] += rounds
     clock[TAKEN] += pulls
-    clock[PULLS] += n * pulls
-    return rounds, state
+    clock[PULLS] += clock[ACTIVE] * pulls
 
 
 @inlined

@@ -57,6 +57,12 @@ def leave(crowd: Any, standings: Standings, n: int) -> None:
     _no_python_version("leave", crowd)
 
 
+def note_sums(crowd: Any, run: Any, state: State) -> State:
+    """Note the active arms' sums for a recommendation, those drawn first that are not known; the
+    crowd stays."""
+    _no_python_version("note_sums", crowd)
+
+
 class NoCrowd(NamedTuple):
     """In place of an engine where there never is a crowd."""
 
@@ -96,3 +102,8 @@ def _worth_leaving(crowd: NoCrowd, run: Any) -> bool:
 @implements(leave, NoCrowd)
 def _leave(crowd: NoCrowd, standings: Standings, n: int) -> None:
     """Do nothing."""
+
+
+@implements(note_sums, NoCrowd)
+def _note_sums(crowd: NoCrowd, run: Any, state: State) -> State:
+    return state

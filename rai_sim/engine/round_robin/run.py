@@ -17,6 +17,7 @@ from rai_sim.engine.history import History
 from rai_sim.engine.jit import inlined, kernel, may_give_words
 from rai_sim.engine.partition import Partition, new_partition
 from rai_sim.engine.ranking import new_standings
+from rai_sim.engine.recommendations import Budgets, cap_of, new_budgets
 from rai_sim.engine.round_robin.crowd import places
 from rai_sim.engine.round_robin.leaps import Ahead, new_ahead
 from rai_sim.engine.round_robin.many import NoCrowd, no_crowd, start
@@ -54,6 +55,7 @@ class Run(NamedTuple):
     merging: bool
     setting: Setting
     part: Partition
+    budgets: Budgets
     widths: NDArray[np.float64]  # W by round in law units, NaN where not yet asked for
     history: History
     fault: NDArray[np.int64]
@@ -80,6 +82,7 @@ def new_run(
         merging=merging,
         setting=setting,
         part=new_partition(setting),
+        budgets=new_budgets(block, setting),
         widths=np.full(_TABULATED, np.nan),
         history=block.history,
         fault=block.fault,
@@ -115,9 +118,9 @@ def start_clock(run: Run, missing: int) -> None:
 @inlined
 def count_rounds(run: Run) -> None:
     """Find out for how many rounds the cap and the recording suffice, at the next one's rate."""
-    law, schedule, clock, cap = run.race.law, run.race.schedule, run.clock, run.setting.max_pulls
+    law, schedule, clock = run.race.law, run.race.schedule, run.clock
     R, taken = clock[ROUND], clock[TAKEN]
-    most = cap if cap >= 0 else MOST_PULLS
+    most = cap_of(run.budgets, run.setting.max_pulls)
     per_round = 1
     if not schedules.every_round(schedule):
         per_round = _pulls_after(schedule, R + 1) - taken

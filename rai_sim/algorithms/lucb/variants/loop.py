@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rai_sim.algorithms.lucb import corridor_walk
 from rai_sim.algorithms.lucb.arm_pulls import keeps_arm_pulls, note_ranked
+from rai_sim.algorithms.lucb.caps import begins, within_caps
 from rai_sim.algorithms.lucb.corridors import Corridors, new_corridors
 from rai_sim.algorithms.lucb.plain import pull_all_once, pull_picks
 from rai_sim.algorithms.lucb.replications import begin, end
@@ -23,7 +24,6 @@ from rai_sim.algorithms.lucb.rule import (
 from rai_sim.algorithms.lucb.run import (
     CERTIFIED,
     MISSING,
-    MOST,
     PICKS,
     PULLS,
     RANKED,
@@ -31,7 +31,6 @@ from rai_sim.algorithms.lucb.run import (
     SAME,
     Rule,
     Run,
-    affordable,
     allocate_run,
     count_same,
     goes_on,
@@ -112,8 +111,7 @@ def _run_one(run: Run, variant: Variant, made: NDArray[np.int64], state: State) 
     picks = variant.choice.picks
     state = shuffle(s.arm_of, state)
     start_clock(run, open_partition(run.part, run.setting.sizes))
-    if n > clock[MOST]:
-        clock[PULLS] = 0
+    if not begins(run):
         return False
     state = pull_all_once(run, state)
     for x in range(n):
@@ -124,7 +122,7 @@ def _run_one(run: Run, variant: Variant, made: NDArray[np.int64], state: State) 
         settled = _judge_round(run, variant)
         if picks == ALL and settled > 0:
             clock[RANKED] = close_ranks(s, clock[RANKED], clock[PICKS])
-        if clock[MISSING] == 0 or not affordable(run):
+        if clock[MISSING] == 0 or not within_caps(run):
             made[PLAIN] += 1
             return clock[MISSING] == 0
         R, stride = clock[ROUND], _choose_stride(run, variant, settled)

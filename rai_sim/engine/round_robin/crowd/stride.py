@@ -27,6 +27,7 @@ from rai_sim.engine.history import NEVER, next_asked, traced
 from rai_sim.engine.jit import implements, inlined, kernel
 from rai_sim.engine.partition import merge_all
 from rai_sim.engine.ranking import merge_sort
+from rai_sim.engine.recommendations import note_arm
 from rai_sim.engine.round_robin import many
 from rai_sim.engine.round_robin.crowd.borders import (
     count,
@@ -165,6 +166,21 @@ def _make_rounds(crowd: Crowd, run: Run, last: int, state: State) -> tuple[int, 
         state = wake(run, state)  # a trace ends with everybody's state
     see_crowd(run)
     return clock[ROUND] - before, state
+
+
+@implements(many.note_sums, Crowd)
+def _note_sums(crowd: Crowd, run: Run, state: State) -> State:
+    if crowd.cells[ASLEEP] > 0:
+        state = wake(run, state)
+    standings, clock, x = run.race.standings, run.clock, 0
+    over = lanes(0, clock[OVER]) if clock[OVER] > 0 else np.uint64(0)
+    for place in range(clock[ACTIVE]):
+        while standings.total[x] == GONE:
+            x += 1
+        sum_ = standings.total[x] + bits_set(crowd.words[x] & over)
+        note_arm(run.budgets, place, crowd.label_of[standings.order[x]], sum_)
+        x += 1
+    return state
 
 
 @inlined

@@ -22,6 +22,7 @@ from rai_sim.engine.faults import NONE, NOT_FINITE, finite, report
 from rai_sim.engine.history import traced
 from rai_sim.engine.jit import implements, inlined, kernel
 from rai_sim.engine.ranking import merge_sort
+from rai_sim.engine.recommendations import note_arm
 from rai_sim.engine.round_robin import many
 from rai_sim.engine.round_robin.crowd.borders import place_borders
 from rai_sim.engine.round_robin.crowd.places import BORDERS
@@ -148,6 +149,17 @@ def _make_rounds(roster: Roster, run: Run, last: int, state: State) -> tuple[int
     if all_called:
         see_roster(roster, run, R)
     return 1, state
+
+
+@implements(many.note_sums, Roster)
+def _note_sums(roster: Roster, run: Run, state: State) -> State:
+    cells, on = roster.cells, run.race.standings.order
+    all_due = cells[ALL_DUE]  # in the next round, if borders are others then
+    state = _call_all(roster, run, run.clock[ROUND], state)
+    cells[ALL_DUE] = all_due
+    for x in range(cells[ON]):
+        note_arm(run.budgets, x, roster.label_of[on[x]], roster.sums[x])
+    return state
 
 
 @kernel

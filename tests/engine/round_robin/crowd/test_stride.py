@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pathwise
 import pytest
+from budgets import depend_on_strides
 from mutants import CROWDED, CROWDS, SMALL_CROWDS, pathwise_findings_of_mutant
 from pathwise import Task, decisions_use_used_rewards, draw_tasks, misses
 from scipy import stats
@@ -113,6 +114,21 @@ def test_small_crowds_that_are_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
         + total(some, 20, Vanilla(), traced=True)
     )
     assert found == pathwise.Misses(2_880, (), 0)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("crowded")
+def test_caps_in_crowds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """630 recommendations within words and sleep, which begins early here, are those of sums alone,
+    and all rounds are a crowd's."""
+    monkeypatch.setattr(places, "RESTED", 500)
+    monkeypatch.setattr(places, "MANY_RESTED", 2)
+    monkeypatch.setattr(places, "FEW_RESTED", 2)
+    tasks = draw_tasks(1, 12, ("words",), (2, 12), (0.12, 0.4))
+    tasks += draw_tasks(3, 6, ("words",), (30, 100), (0.2, 0.4))
+    found, compared, made = depend_on_strides(Vanilla(), tasks, 5, 1 << SUMS)
+    assert (found, compared) == ([], 630)
+    assert made[CROWD] == made.sum() > 0
 
 
 def rounds_by_stride(task: Task, strides: int) -> dict[int, int]:

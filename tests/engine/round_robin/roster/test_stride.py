@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pathwise
 import pytest
+from budgets import depend_on_strides
 from mutants import ROSTERED, ROSTERS, SMALL_ROSTERS, pathwise_findings_of_mutant
 from numpy.typing import NDArray
 from pathwise import Task, close_tasks, decisions_use_used_rewards, draw_tasks, misses
@@ -32,7 +33,7 @@ from rai_sim.engine.round_robin.crowd import places
 from rai_sim.engine.round_robin.roster import lists, stride
 from rai_sim.engine.round_robin.roster.lists import ALL_DUE, LEFT_BELOW, PER_BORDER
 from rai_sim.engine.streams import stream_key
-from rai_sim.engine.strides import ALL, CROWD, without
+from rai_sim.engine.strides import ALL, CROWD, SUMS, without
 
 settle = exposed(stride._settle)
 KINDS = ("bits", "levels", "reals")
@@ -145,6 +146,17 @@ def test_more_replications_are_the_literal_loops() -> None:
         + total(close(6, 3, (100, 300)), 1, Vanilla())
     )
     assert found == pathwise.Misses(found.replications, (), 0)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("rostered")
+def test_caps_in_rosters() -> None:
+    """630 recommendations, many of arms at rest, are those of sums alone; nearly half of the
+    rounds are a roster's."""
+    tasks = far_apart(2, 12, (2, 12)) + far_apart(4, 6, (30, 100))
+    found, compared, made = depend_on_strides(Vanilla(), tasks, 5, 1 << SUMS)
+    assert (found, compared) == ([], 630)
+    assert made[CROWD] > 20_000
 
 
 def rounds_by_stride(task: Task, strides: int) -> NDArray[np.int64]:
