@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 #: Columns of one number a replication.
 _COUNTS, _SWITCHES = ("replication", "pulls", "rounds"), ("correct", "finished")
 _NEEDED = (*_COUNTS, *_SWITCHES, "representatives")
-#: There where it was kept.
-_ARMS = "arm_pulls"
+#: There where they were kept; the latter, of results with a cap.
+_ARMS, _RECOMMENDED = "arm_pulls", "recommended"
 
 
 class Rows(NamedTuple):
@@ -39,6 +39,7 @@ class Rows(NamedTuple):
     finished: NDArray[np.bool_]
     representatives: NDArray[np.int32]
     arm_pulls: NDArray[np.int64] | None = None
+    recommended: NDArray[np.int32] | None = None
 
 
 def rows_of(frame: pl.DataFrame | pl.LazyFrame, problem: Problem) -> Rows:
@@ -80,7 +81,7 @@ def rows_of(frame: pl.DataFrame | pl.LazyFrame, problem: Problem) -> Rows:
         raise ArgumentValueError(
             "frame", "frame has no rows; a result has at least one replication"
         )
-    names = [*_NEEDED, *([_ARMS] if _ARMS in frame.columns else [])]
+    names = [*_NEEDED, *(name for name in (_ARMS, _RECOMMENDED) if name in frame.columns)]
     for name in names:
         _check_column(frame[name])
     frame = frame.select(names).sort("replication")
@@ -98,8 +99,9 @@ def rows_of(frame: pl.DataFrame | pl.LazyFrame, problem: Problem) -> Rows:
         frame["rounds"].cast(pl.Int64).to_numpy(),
         frame["correct"].to_numpy(),
         frame["finished"].to_numpy(),
-        _representatives(frame, problem),
+        _arms_in(frame, "representatives", problem),
         _arm_pulls(frame, problem) if _ARMS in names else None,
+        _arms_in(frame, _RECOMMENDED, problem) if _RECOMMENDED in names else None,
     )
 
 
@@ -136,18 +138,18 @@ def _check_column(column: pl.Series) -> None:
             )
 
 
-def _representatives(frame: pl.DataFrame, problem: Problem) -> NDArray[np.int32]:
-    """Return the arms that were named, as a table; `frame` is in order of replications."""
+def _arms_in(frame: pl.DataFrame, name: str, problem: Problem) -> NDArray[np.int32]:
+    """Return a column of arms that were named, as a table; `frame` is in order of replications."""
     import polars as pl
 
-    column, width = frame["representatives"], sum(problem.required)
+    column, width = frame[name], sum(problem.required)
     lists = column.arr.to_list() if isinstance(column.dtype, pl.Array) else column
     lengths = lists.list.len().to_numpy()
     wrong = np.flatnonzero(lengths != width)
     if wrong.size:
         raise ArgumentValueError(
             "frame",
-            f"frame: column 'representatives' holds {lengths[wrong[0]]} arms at replication "
+            f"frame: column {name!r} holds {lengths[wrong[0]]} arms at replication "
             f"{frame['replication'][int(wrong[0])]}, but problem asks for {width}: required="
             f"{short.repr(problem.required)}",
         )
@@ -157,7 +159,7 @@ def _representatives(frame: pl.DataFrame, problem: Problem) -> NDArray[np.int32]
         what = arms[flaw[0]] if flaw.size else "an entry without a value"
         raise ArgumentValueError(
             "frame",
-            f"frame: column 'representatives' holds {what}; problem has arms 0 to "
+            f"frame: column {name!r} holds {what}; problem has arms 0 to "
             f"{problem.n_arms - 1}, and -1 stands for none",
         )
     return arms.astype(np.int32).reshape(-1, width)
@@ -221,6 +223,16 @@ def check_rows(rows: Rows, problem: Problem, max_pulls: int | None) -> None:
             f"frame: column 'representatives' holds {rows.representatives[at].tolist()} at "
             f"replication {index[at]}, an arm twice; a replication names each arm once at most",
         )
+    if rows.recommended is not None:
+        other = (rows.recommended != rows.representatives).any(axis=1) & rows.finished
+        if other.any():
+            at = int(np.argmax(other))
+            raise ArgumentValueError(
+                "frame",
+                f"frame: column 'recommended' holds {rows.recommended[at].tolist()} at replication "
+                f"{index[at]}, which is finished and names {rows.representatives[at].tolist()}; what "
+                "a finished one recommends is what it names",
+            )
     if problem.arms.means_known:
         asked = np.repeat(np.arange(problem.n_clusters), problem.required)
         right = rows.finished & (problem.cluster_of[rows.representatives] == asked).all(axis=1)

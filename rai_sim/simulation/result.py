@@ -33,9 +33,10 @@ _COLUMNS: dict[str, type[np.generic]] = {
     "finished": np.bool_,
     "representatives": np.int32,
     "arm_pulls": np.int64,
+    "recommended": np.int32,
 }
 #: Not there where they were not asked for.
-_KEPT = ("arm_pulls", "arm_pulls_sum")
+_KEPT = ("arm_pulls", "arm_pulls_sum", "recommended")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,6 +74,15 @@ class Result:
         with keep="arm_pulls".
     arm_pulls_sum : (N,) int64, optional
         Their sums over the finished replications; None unless with keep="arm_pulls_sum".
+    recommended : (R, sum of required) int32, optional
+        The arms named as it stood at the end: of replications that max_pulls ended, the answer that
+        the algorithm would have given then. Arms that were settled stay where they were named. The
+        others are ranked by empirical mean, equal ones at random, and the ranking is cut into what
+        is left of the clusters; of each part those arms are taken, as many as are lacking, whose
+        means are farthest from those of the parts beside it. So it is for Vanilla, Butterscotch,
+        LUCB and rules of your own; TopTwo and BatchedTrackAndStop recommend their leader: the
+        arms that would cost most to make wrong, had all as many pulls. None where it was not
+        kept; without a cap it is what was named.
 
     Raises
     ------
@@ -103,14 +113,17 @@ class Result:
     compile_seconds: float = 0.0
     arm_pulls: NDArray[np.int64] | None = None
     arm_pulls_sum: NDArray[np.int64] | None = None
+    recommended: NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
         """Join ranges, protect the arrays and check that they fit."""
         ranges = joined(self.ranges)
         object.__setattr__(self, "ranges", ranges)
         replications = sum(stop - start for start, stop in ranges)
-        arms = (self.problem.n_arms,)
-        widths = {"representatives": (sum(self.problem.required),), "arm_pulls": arms}
+        if self.experiment.max_pulls is None:
+            object.__setattr__(self, "recommended", self.representatives)
+        arms, named = (self.problem.n_arms,), (sum(self.problem.required),)
+        widths = {"representatives": named, "recommended": named, "arm_pulls": arms}
         shapes = {name: (replications, *widths.get(name, ())) for name in _COLUMNS}
         for name, shape in (shapes | {"arm_pulls_sum": arms}).items():
             if name in _KEPT and getattr(self, name) is None:
@@ -126,6 +139,10 @@ class Result:
                 )
             array.setflags(write=False)
             object.__setattr__(self, name, array)
+
+    def _kept(self) -> dict[str, type[np.generic]]:
+        """Return the names of the arrays that there are, and their types."""
+        return _COLUMNS if self.recommended is None else _COLUMNS | {"recommended": np.int32}
 
     @property
     def problem(self) -> Problem:
@@ -151,6 +168,21 @@ class Result:
     def unfinished(self) -> str:
         """What became of a replication that is not finished, in words."""
         return "not finished" if self.experiment.max_pulls is None else "stopped at the cap"
+
+    @property
+    def recommended_correct(self) -> NDArray[np.bool_]:
+        """Whether every recommended arm belongs to its cluster, (R,) bool: 1 less its mean is the
+        error rate at `max_pulls` pulls. ValueError where recommendations were not kept."""
+        if self.recommended is None:
+            raise ArgumentValueError(
+                "recommended",
+                "recommended was not kept in this result; simulate it again, or give the frame it "
+                "was made of that column",
+            )
+        named, problem = self.recommended, self.problem
+        asked = np.repeat(np.arange(problem.n_clusters), problem.required)
+        right = (problem.cluster_of[named] == asked) & (named >= 0)
+        return np.asarray(right.all(axis=1))
 
     @property
     def replications(self) -> int:
@@ -223,12 +255,14 @@ class Result:
 
         columns = {name: column(name) for name in _COLUMNS if name not in _KEPT}
         by_row, summed = kept_by_all(parts)
+        unknown = any(part.recommended is None for part in parts)
         return cls(
             parts[0].experiment,
             ranges,
             **columns,
             arm_pulls=column("arm_pulls") if by_row else None,
             arm_pulls_sum=summed,
+            recommended=None if unknown else column("recommended"),
             seconds=sum(part.seconds for part in parts),
             compile_seconds=sum(part.compile_seconds for part in parts),
         )
@@ -247,7 +281,9 @@ class Result:
             return NotImplemented
         if self.ranges != other.ranges or self.experiment != other.experiment:
             return False
-        names = (*_COLUMNS, "arm_pulls_sum")
+        names = [*_COLUMNS, "arm_pulls_sum"]
+        if self.recommended is None or other.recommended is None:
+            names.remove("recommended")
         return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
     # Equal by content that is too long to hash.
@@ -289,7 +325,8 @@ class Result:
         -------
         polars.DataFrame
             replication, pulls, rounds (Int64), correct, finished (Boolean), representatives
-            (List(Int32)); arm_pulls (List(Int64)) if it is kept.
+            (List(Int32)); arm_pulls (List(Int64)) if it is kept; with a cap also recommended
+            (List(Int32)), unless it was not kept.
 
         Examples
         --------
@@ -305,6 +342,8 @@ class Result:
         columns["representatives"] = pl.Series(self.representatives).arr.to_list()
         if self.arm_pulls is not None:
             columns["arm_pulls"] = pl.Series(self.arm_pulls).arr.to_list()
+        if self.recommended is not None and self.experiment.max_pulls is not None:
+            columns["recommended"] = pl.Series(self.recommended).arr.to_list()
         return pl.DataFrame(columns)
 
     @classmethod

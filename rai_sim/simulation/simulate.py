@@ -7,7 +7,7 @@ import itertools
 import math
 import os
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -128,7 +128,8 @@ def simulate(
         certain, at some cost in time. At most 1e-3.
     max_pulls : int, optional
         Cap on a replication's pulls. A round that would pass it is not started: the replication has
-        finished False, keeps its pulls, and counts neither as correct nor as wrong. Runs of Vanilla
+        finished False, keeps its pulls, and counts neither as correct nor as wrong; what it would
+        have named is in `Result.recommended`. Runs of Vanilla
         and Butterscotch that finish are those without a cap, number for number; LUCB's have the
         same law.
     first_replication : int, default 0
@@ -359,6 +360,8 @@ class _Run:
             self.out.representatives[rows] = block.representatives
             if self.keep == BY_REPLICATION:
                 self.out.arm_pulls[rows] = block.arm_pulls
+            if block.recommended.shape[0] > 0:
+                self.out.recommended[rows] = block.recommended
             self.size = next_size(len(block.pulls), found.seconds)
             self._note(rows.start, len(block.pulls), block)
         return len(block.pulls)
@@ -398,11 +401,25 @@ class _Run:
             correct=rows(out.correct),
             finished=rows(out.finished),
             representatives=rows(out.representatives),
+            recommended=self._recommended(rows),
             seconds=seconds,
             compile_seconds=compiling,
             arm_pulls=rows(out.arm_pulls) if self.keep == BY_REPLICATION else None,
             arm_pulls_sum=self.done.arm_pulls,
         )
+
+    def _recommended(
+        self, rows: Callable[[NDArray[Any]], NDArray[Any]]
+    ) -> NDArray[np.int32] | None:
+        """Return what is recommended at the cap, if there is one."""
+        if self.experiment.max_pulls is None:
+            return None
+        # an algorithm of the user's own may recommend nothing
+        finished, named = rows(self.out.finished)[:, None], rows(self.out.representatives)
+        recommended: NDArray[np.int32] = np.where(
+            finished, named, rows(self.out.recommended[:, -1])
+        )
+        return recommended
 
 
 class Found(NamedTuple):

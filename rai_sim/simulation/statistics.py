@@ -335,13 +335,14 @@ def relative_half_width(interval: tuple[float, float], mean: float) -> float:
     return (high - low) / 2.0 / mean
 
 
-def clopper_pearson(errors: int, n: int) -> tuple[float, float]:
-    """Return the 95 % Clopper-Pearson interval of a probability, from cases in n; NaN for n = 0."""
+def clopper_pearson(errors: int, n: int, confidence: float = _CONFIDENCE) -> tuple[float, float]:
+    """Return the Clopper-Pearson interval of a probability, of 95 % if not said otherwise, from
+    cases in n; NaN for n = 0."""
     if n == 0:
         return math.nan, math.nan
     from scipy.special import betaincinv
 
-    tail = (1.0 - _CONFIDENCE) / 2.0
+    tail = (1.0 - confidence) / 2.0
     low = float(betaincinv(errors, n - errors + 1, tail)) if errors else 0.0
     high = float(betaincinv(errors + 1, n - errors, 1.0 - tail)) if errors < n else 1.0
     return low, high

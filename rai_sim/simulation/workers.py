@@ -29,10 +29,12 @@ Outcome = TypeVar("Outcome")
 
 
 def block_for(experiment: Experiment, count: int, arm_pulls: bool = False) -> Block:
-    """Allocate a block for `count` replications of an experiment; `arm_pulls` if those are kept."""
-    problem = experiment.problem
+    """Allocate a block for `count` replications of an experiment, with recommendations at its cap if
+    it has one; `arm_pulls` if those are kept."""
+    problem, cap = experiment.problem, experiment.max_pulls
     arms = problem.n_arms if arm_pulls else 0
-    return new_block(count, sum(problem.required), arms_with_pulls=arms)
+    caps = () if cap is None else (min(cap, MOST_PULLS),)
+    return new_block(count, sum(problem.required), arms_with_pulls=arms, budgets=caps)
 
 
 def run_into(experiment: Experiment, first: int, block: Block) -> None:

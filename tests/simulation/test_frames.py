@@ -53,6 +53,19 @@ def test_wrong_and_capped_outputs() -> None:
     assert rai.Result.from_frame(frame, problem, rule, **options | {"delta": 0.2}) != result
 
 
+def test_what_finished_ones_recommend_is_what_they_name() -> None:
+    """Anything else in that column is refused; without the column nothing is kept."""
+    result = rai.simulate(PROBLEM, RULE, replications=4, max_pulls=10**7)
+    assert result.finished.all()
+    frame, cap = result.to_frame(), {"max_pulls": 10**7}
+    assert rai.Result.from_frame(frame, PROBLEM, RULE, **cap).recommended is not None
+    bare = rai.Result.from_frame(frame.drop("recommended"), PROBLEM, RULE, **cap)
+    assert bare.recommended is None
+    other = frame.with_columns(pl.col("recommended").list.reverse())
+    with pytest.raises(ValueError, match=r"^frame: column 'recommended' holds \[.*what it names"):
+        rai.Result.from_frame(other, PROBLEM, RULE, **cap)
+
+
 def test_rows_of_a_study(tmp_path: Any, result: rai.Result) -> None:
     """Of one task; of two they are refused."""
     study = rai.Study.grid([PROBLEM], [RULE], [0.1, 0.01], replications=4)

@@ -261,3 +261,43 @@ def test_arms_are_named_where_they_have_names() -> None:
     for names, ids, message in bad:
         with pytest.raises((TypeError, ValueError), match=message):
             arms.with_names(names, ids)
+
+
+def test_recommendations() -> None:
+    """Those that are kept are a column of frames, merge, and are judged by the problem's clusters;
+    one result without them equals one with them, and a merge has none then."""
+    asked = np.repeat(np.arange(EXPERIMENT.problem.n_clusters), EXPERIMENT.problem.required)
+    right = np.array([np.flatnonzero(EXPERIMENT.problem.cluster_of == i)[0] for i in asked])
+    wrong = right[::-1].copy() if len(set(asked)) > 1 else (right + 1) % 10
+
+    def kept(*ranges: tuple[int, int]) -> Result:
+        bare = made(*ranges)
+        named = np.where(bare.replication_index[:, None] % 2 == 0, right, wrong)
+        return made(*ranges, recommended=named)
+
+    result = kept((0, 6))
+    assert result.recommended_correct.tolist() == (
+        (EXPERIMENT.problem.cluster_of[result.recommended] == asked).all(axis=1).tolist()
+    )
+    assert result.recommended_correct[::2].all()
+    assert result.to_frame()["recommended"].to_list()[0] == right.tolist()
+    merged = kept((4, 6)) + kept((0, 4))
+    assert merged.recommended is not None
+    assert np.array_equal(merged.recommended, np.asarray(result.recommended))
+    assert kept((4, 6)) != made((4, 6), recommended=np.tile(wrong + 1, (2, 1)))
+    without = made((4, 6)) + kept((0, 4))
+    assert without.recommended is None
+    assert without == result
+    assert "recommended" not in without.to_frame().columns
+    with pytest.raises(ValueError, match=r"^recommended was not kept in this result; simulate it"):
+        without.recommended_correct  # noqa: B018
+    with pytest.raises(ValueError, match="recommended has shape"):
+        made((0, 2), recommended=np.tile(right, (3, 1)))
+
+
+def test_without_a_cap_what_was_named_is_recommended() -> None:
+    """And no column of its own."""
+    result = made((0, 4), experiment=replace(EXPERIMENT, max_pulls=None))
+    assert result.recommended is not None
+    assert np.array_equal(result.recommended, result.representatives)
+    assert "recommended" not in result.to_frame().columns

@@ -1,0 +1,102 @@
+"""Curves of success: counts of what capped runs recommend, bands, frames and refusals."""
+
+import numpy as np
+import pytest
+from own_rules import EachOften
+
+import rai_sim as rai
+from rai_sim import Vanilla
+
+PROBLEM = rai.table_problem(2)
+PULLS = [5, 10, 300, 3_000, 60_000]
+
+
+@pytest.fixture(scope="module")
+def curve() -> rai.SuccessCurve:
+    """A curve of 300 replications."""
+    return rai.success_by(PROBLEM, Vanilla(), pulls=PULLS[::-1], delta=0.1, replications=300)
+
+
+def test_counts_are_those_of_a_recording() -> None:
+    """On rewards that are fixed a replication is the same at any cap: the curve counts what capped
+    runs recommend, number for number."""
+    rewards = np.random.default_rng(1).random((4, 4_000)) < [[0.8], [0.6], [0.5], [0.2]]
+    problem = rai.Problem(
+        rai.Recorded(rewards.astype(float), [0.8, 0.6, 0.5, 0.2]),
+        (1, 2, 1),
+        (1, 0, 1),
+        strict=False,
+    )
+    pulls = [3, 4, 40, 41, 90, 200, 500, 3_000]
+    found = rai.success_by(problem, Vanilla(), pulls=pulls, delta=0.1, replications=20)
+    for k, cap in enumerate(pulls):
+        result = rai.simulate(problem, Vanilla(), delta=0.1, replications=20, max_pulls=cap)
+        assert found.right[k] == result.recommended_correct.sum()
+        assert found.stopped[k] == result.finished.sum()
+
+
+def test_a_curve_rises(curve: rai.SuccessCurve) -> None:
+    """From chance to nearly always; who has stopped is no more than all, and in the end everybody."""
+    assert curve.pulls.tolist() == PULLS
+    assert curve.share[0] < 0.5 < 0.95 < curve.share[-1]
+    assert (np.diff(curve.stopped) >= 0).all()
+    assert curve.stopped[0] == 0
+    assert repr(curve).startswith("SuccessCurve(Vanilla(merging=True), delta=0.1, replications=300")
+
+
+def test_workers_change_no_number(curve: rai.SuccessCurve) -> None:
+    """Nor does the order of the numbers of pulls, or one that is told twice."""
+    again = rai.success_by(
+        PROBLEM, Vanilla(), pulls=[*PULLS, 10], delta=0.1, replications=300, n_jobs=2
+    )
+    assert again.right.tolist() == curve.right.tolist()
+    assert again.stopped.tolist() == curve.stopped.tolist()
+    assert again.experiment == curve.experiment
+
+
+def test_bands(curve: rai.SuccessCurve) -> None:
+    """Hold the estimates, wider for all at once: as for each alone with a fifth of the error."""
+    low, high = curve.band()
+    assert (low < curve.share).all()
+    assert (curve.share <= high).all()
+    wide, fifth = curve.band(0.9, simultaneous=True), curve.band(0.98)
+    assert np.allclose(wide, fifth, rtol=1e-12)
+    narrow = curve.band(0.5)
+    assert ((narrow[0] > low) & (narrow[1] <= high)).all()
+    with pytest.raises(ValueError, match=r"^confidence is 1.0; give a probability such as 0.95$"):
+        curve.band(1.0)
+
+
+def test_frames(curve: rai.SuccessCurve) -> None:
+    """A row a number of pulls; the error rate is what is left of 1."""
+    frame = curve.to_frame()
+    assert frame["pulls"].to_list() == PULLS
+    assert frame["right"].to_list() == curve.right.tolist()
+    assert (frame["share"] + frame["error_rate"] - 1.0).abs().max() < 1e-12  # type: ignore[operator]
+
+
+def test_rules_of_ones_own_are_asked_too() -> None:
+    """A rule that names the best after 20 pulls of each arm is not asked how it would have done so
+    earlier: empirical means are."""
+    problem = rai.best_arm(rai.Bernoulli([0.9, 0.1]))
+    found = rai.success_by(
+        problem, EachOften(each=20).in_python(), pulls=[1, 2, 40], replications=100
+    )
+    assert found.stopped.tolist() == [0, 0, 100]
+    assert 20 < found.right[0] < 80 < found.right[1] < found.right[2] + 1
+
+
+@pytest.mark.parametrize(
+    ("pulls", "error", "words"),
+    [
+        ([], ValueError, "pulls is .*; give numbers of pulls from 1 on"),
+        ([0, 5], ValueError, "give numbers of pulls from 1 on, such as"),
+        ([1.5], TypeError, "give integers: numbers of pulls"),
+        (range(1, 1_100), ValueError, "pulls has 1099 numbers; give at most 1000"),
+        ([1 << 63], ValueError, "up to 2"),
+    ],
+)
+def test_refusals(pulls: list[int], error: type[Exception], words: str) -> None:
+    """Before anything is run."""
+    with pytest.raises(error, match=words):
+        rai.success_by(PROBLEM, Vanilla(), pulls=pulls)
