@@ -41,6 +41,8 @@ from rai_sim.simulation.result import Result as Result
 from rai_sim.simulation.result import Summary as Summary
 from rai_sim.simulation.simulate import SimulationInterrupted as SimulationInterrupted
 from rai_sim.simulation.simulate import simulate as simulate
+from rai_sim.simulation.success import SuccessCurve as SuccessCurve
+from rai_sim.simulation.success import success_by as success_by
 
 # from now on forks are noted
 from rai_sim.support.forks import refuse_forked_polars as _refuse_forked_polars  # noqa: F401
@@ -100,6 +102,7 @@ __all__ = [
     "StudyFailed",
     "StudyInterrupted",
     "StudyResults",
+    "SuccessCurve",
     "Summary",
     "TimeLimitWarning",
     "TopTwo",
@@ -126,6 +129,7 @@ __all__ = [
     "samplers",
     "scaling",
     "simulate",
+    "success_by",
     "table_problem",
     "top",
     "trace",

@@ -74,7 +74,7 @@ def test_every_verb_has_the_same_default() -> None:
         for one in verb.params
         if one.name == "seed"
     }
-    assert seeds == dict.fromkeys(("run", "trace", "certify", "scaling"), 0)
+    assert seeds == dict.fromkeys(("run", "success", "trace", "certify", "scaling"), 0)
 
 
 def test_what_is_traced_is_what_was_simulated(tmp_path: Path, capsys: Capture) -> None:

@@ -31,6 +31,7 @@ from rai_sim.cli import report as _report
 from rai_sim.cli import run as _run
 from rai_sim.cli import scaling as _scaling
 from rai_sim.cli import study as _study
+from rai_sim.cli import success as _success
 from rai_sim.cli import trace as _trace
 from rai_sim.cli import warmup as _warmup
 from rai_sim.cli.options import CommandLine
@@ -74,6 +75,7 @@ _VERBS = (
     _study.study,
     _merge.merge,
     _scaling.scaling,
+    _success.success,
     _trace.trace,
     _plot.plot,
     _report.report,

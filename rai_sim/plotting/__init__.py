@@ -39,6 +39,7 @@ from rai_sim.plotting.panels import panels as panels
 from rai_sim.plotting.paper import paper as paper
 from rai_sim.plotting.prices import price_map as price_map
 from rai_sim.plotting.ratios import ratios as ratios
+from rai_sim.plotting.success import success as success
 from rai_sim.plotting.traces import trace as trace
 
 __all__ = [

@@ -40,6 +40,7 @@ COMMANDS = (
     "certify",
     "study",
     "scaling",
+    "success",
     "trace",
     "plot",
     "report",

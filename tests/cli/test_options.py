@@ -109,6 +109,7 @@ def test_every_verb_knows_its_options() -> None:
         "study",
         "merge",
         "scaling",
+        "success",
         "trace",
         "plot",
         "report",

@@ -17,6 +17,7 @@ COMMANDS = (
     "study",
     "merge",
     "scaling",
+    "success",
     "trace",
     "plot",
     "report",

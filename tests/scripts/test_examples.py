@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import nbformat
+import numpy as np
 import polars as pl
 import pytest
 from command_line import Capture
@@ -251,3 +252,17 @@ def test_pulls_by_arm(tmp_path: Path) -> None:
     pulls = frame["pulls_mean"].to_list()
     assert pulls[0] == pulls[1] > pulls[2] > pulls[3]
     assert frame["share"].sum() == pytest.approx(1.0)
+
+
+def test_success_curve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More pulls, more often right, up to nearly always; a cap's error is the curve's; drawn."""
+    monkeypatch.chdir(tmp_path)
+    with loaded("success_curve") as example:
+        (vanilla, butterscotch), capped = example.main()
+    for curve in (vanilla, butterscotch):
+        assert curve.share[0] < 0.7
+        assert curve.share[-1] > 0.97
+    low, high = vanilla.band(0.999_999)
+    between = np.interp(400, vanilla.pulls, low), np.interp(400, vanilla.pulls, high)
+    assert between[0] < capped.recommended_correct.mean() < between[1]
+    assert (tmp_path / "success.png").stat().st_size > 10_000

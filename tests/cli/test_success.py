@@ -1,0 +1,41 @@
+"""The verb `success`: a table, JSON, a file and a picture of the same curves."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+from command_line import Capture, printed, refused
+
+import rai_sim as rai
+
+WORDS = "success --means 0.8,0.5 --clusters 1,1 --required 1,0 --pulls 2,20,200 --replications 100"
+
+
+def test_the_table_and_json(capsys: Capture, tmp_path: Path) -> None:
+    """Both have the numbers of `success_by`; so have a file and the command that repeats it."""
+    problem = rai.best_arm(rai.Bernoulli([0.8, 0.5]))
+    curve = rai.success_by(problem, rai.Vanilla(), pulls=[2, 20, 200], replications=100)
+    text = printed(capsys, WORDS)
+    lines = text.splitlines()
+    assert [line.split()[2] for line in lines[2:5]] == [f"{share:.4f}" for share in curve.share]
+    assert lines[-1].startswith("the same again: rai-sim success ")
+    file = tmp_path / "curve.csv"
+    found = json.loads(printed(capsys, f"{WORDS} --json --output {file}"))
+    assert [row["right"] for row in found["rows"]] == curve.right.tolist()
+    assert pl.read_csv(file)["right"].to_list() == curve.right.tolist()
+
+
+def test_the_picture(capsys: Capture, tmp_path: Path) -> None:
+    """Of several algorithms."""
+    file = tmp_path / "curve.svg"
+    text = printed(
+        capsys, f"{WORDS} --algorithm vanilla --algorithm vanilla:merging=false --plot {file}"
+    )
+    assert f"drawn into {file}" in text
+    assert "stopped by itself" in file.read_text() or file.stat().st_size > 10_000
+
+
+def test_refusals(capsys: Capture) -> None:
+    """Name the option."""
+    assert "--pulls" in refused(capsys, "success --pulls 0,5")
+    assert "--plot" in refused(capsys, "success --pulls 5 --plot curve.gif")

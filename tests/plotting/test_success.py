@@ -1,0 +1,64 @@
+"""The figure of success against pulls: a line and a band a curve."""
+
+import numpy as np
+import pytest
+from figures import figure_of, picture
+from matplotlib.figure import Figure
+
+import rai_sim as rai
+from rai_sim.plotting.success import success
+from rai_sim.simulation.experiment import Experiment
+from rai_sim.simulation.success import SuccessCurve
+
+
+def curve(algorithm: rai.Vanilla | rai.LUCB, delta: float, seed: int) -> SuccessCurve:
+    """Return a curve as it might be found."""
+    rng, pulls = np.random.default_rng(seed), np.array([10, 100, 1_000, 10_000])
+    right = np.sort(rng.integers(0, 201, 4))
+    made = Experiment(rai.table_problem(2), algorithm, delta, 0, 1e-12, 10_000)
+    return SuccessCurve(made, 200, pulls, right, np.array([0, 0, 50, 200]))
+
+
+@picture
+def test_picture_of_success() -> Figure:
+    """Two algorithms, of which one has a line of its own for who has stopped."""
+    pulls = np.unique(np.geomspace(4, 40_000, 30).astype(int))
+    curves = []
+    for place, algorithm in enumerate((rai.Vanilla(), rai.LUCB())):
+        right = np.round(500 * pulls / (pulls + 60.0 * (place + 1))).astype(int)
+        stopped = np.round(500 * np.clip(np.log10(pulls) - 3.0, 0.0, 1.0) * (1 - place)).astype(int)
+        made = Experiment(rai.table_problem(2), algorithm, 0.1, 0, 1e-12, 40_000)
+        curves.append(SuccessCurve(made, 500, pulls, right, stopped))
+    return figure_of(success(curves))
+
+
+def test_lines_and_bands() -> None:
+    """Lines go through the shares; of two deltas each is told."""
+    curves = [
+        curve(rai.Vanilla(), 0.1, 1),
+        curve(rai.Vanilla(), 0.01, 2),
+        curve(rai.LUCB(), 0.1, 3),
+    ]
+    ax = success(curves, Figure().subplots(), simultaneous=True)
+    labels = ax.get_legend_handles_labels()[1]
+    assert labels[:3] == ["Vanilla, δ = 0.1", "Vanilla, δ = 0.01", "LUCB, δ = 0.1"]
+    assert "95 % intervals, all at once" in labels
+    assert "stopped by itself" in labels
+    assert np.allclose(np.asarray(ax.lines[0].get_ydata(), float), curves[0].share)
+    assert ax.get_xscale() == "log"
+
+
+def test_the_same_twice_is_numbered() -> None:
+    """None hides another in the legend."""
+    one = curve(rai.Vanilla(), 0.1, 1)
+    ax = success([one, one], Figure().subplots())
+    assert ax.get_legend_handles_labels()[1][:2] == ["Vanilla", "Vanilla (2)"]
+
+
+def test_refusals() -> None:
+    """Of other things, and of too many."""
+    one = curve(rai.Vanilla(), 0.1, 1)
+    with pytest.raises(TypeError, match=r"give what rai_sim\.success_by returned"):
+        success([3], Figure().subplots())  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="curves holds 11 curves; a figure shows 1 to 10"):
+        success([one] * 11, Figure().subplots())
