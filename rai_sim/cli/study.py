@@ -46,7 +46,7 @@ _TIME = (
     "stop after so long, such as 90s, 30m, 2h or 1h30m: what was finished is stored, what is left is "
     "said, and the exit code is 124"
 )
-#: What a study may keep, as `rai_sim.study.store.KEEPS` has it, which is slow to import.
+#: What a study may keep, as `rai_sim.study.schemas.KEEPS` has it, which is slow to import.
 KEEPS = ("replications", "aggregates", "arm_pulls", "arm_pulls_sum")
 _KEEP = (
     "replications: rows; aggregates: sums; arm_pulls, arm_pulls_sum: these with the pulls of each "

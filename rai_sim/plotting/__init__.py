@@ -25,6 +25,7 @@ except ModuleNotFoundError as error:
 from rai_sim.plotting.allocation import allocation as allocation
 from rai_sim.plotting.arm_map import arm_map as arm_map
 from rai_sim.plotting.arms import pulls_by_gap as pulls_by_gap
+from rai_sim.plotting.budgets import budgets as budgets
 from rai_sim.plotting.calibration import calibration as calibration
 from rai_sim.plotting.certifications import error_rates as error_rates
 from rai_sim.plotting.distributions import distribution as distribution
@@ -45,6 +46,7 @@ from rai_sim.plotting.traces import trace as trace
 __all__ = [
     "allocation",
     "arm_map",
+    "budgets",
     "calibration",
     "distribution",
     "efficiency",
@@ -59,5 +61,6 @@ __all__ = [
     "price_map",
     "pulls_by_gap",
     "ratios",
+    "success",
     "trace",
 ]

@@ -8,13 +8,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rai_sim.plotting import groups
+from rai_sim.plotting.budgets import budgets
 from rai_sim.plotting.by_arm import DEAR, by_arm, has_arms, too_dear
 from rai_sim.plotting.calibration import calibration
 from rai_sim.plotting.distributions import distribution
 from rai_sim.plotting.drawing import Drawing, draw_titled
 from rai_sim.plotting.efficiency import efficiency
 from rai_sim.plotting.exponents import exponents, has_slope
-from rai_sim.plotting.inputs import Case, cases_of
+from rai_sim.plotting.inputs import Case, cases_at_caps, cases_of
 from rai_sim.plotting.law import law
 from rai_sim.plotting.lines import MOST_LINES
 from rai_sim.plotting.means import mean_pulls
@@ -57,10 +58,12 @@ def choose(
         Whether to return all figures, not only three of a kind: the first, the last and one
         between.
 
+    Where runs have several caps, there are error rates of what is recommended against the caps.
+
     Raises
     ------
     ValueError
-        If no replication finished.
+        If no replication finished, nor was stopped by a cap.
 
     Examples
     --------
@@ -71,8 +74,10 @@ def choose(
     ['pulls-against-delta', 'efficiency-against-delta', 'normalised-pulls', 'ratios', 'distribution',
      'histogram', 'law', 'pulls-by-gap', 'arm-map', 'allocation']
     """
-    cases = cases_of(results, summary)
+    at_caps = cases_at_caps(results, summary)
+    cases = cases_of(results, summary, may_be_none=bool(at_caps))
     found = [
+        *_budgets(at_caps, everything),
         *_sweeps(cases, everything),
         *_over_instances(cases, everything),
         *_comparisons(cases, everything),
@@ -88,6 +93,15 @@ def choose(
         name = drawing.name if number == 1 else f"{drawing.name}-{number}"
         numbered.append(Drawing(name, drawing.caption, drawing.draw, drawing.size))
     return numbered
+
+
+def _budgets(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
+    """Yield error rates of what is recommended at caps, for each instance that has several."""
+    wide = groups.wide_groups(cases, "max_pulls", everything)
+    for group, more in groups.some(wide, MOST_LINES, everything):
+        where = groups.title(group, "max_pulls", cases)
+        caption = f"{where}: error rates of what is recommended at a cap, against the cap.{more}"
+        yield Drawing("error-against-budget", caption, partial(draw_titled, budgets, group, where))
 
 
 def _sweeps(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from rai_sim.plotting.inputs import Case, setting_words
-from rai_sim.simulation.sweeps import abscissa, family_of, swept_parameters
+from rai_sim.simulation.sweeps import OF_THE_RUN, abscissa, family_of, swept_parameters
 
 #: Figures of one kind, at most, unless all are asked for, and of those that show another one against
 #: theory or in another way.
@@ -53,7 +53,7 @@ def wide_groups(cases: Sequence[Case], against: str, everything: bool) -> list[l
     """Return the groups of cases that one figure shows, of those with at least two values."""
     groups: dict[tuple[Any, ...], list[Case]] = {}
     for case in cases:
-        varied = against == "delta" or against in swept_parameters(case) or not case.parameters
+        varied = against in OF_THE_RUN or against in swept_parameters(case) or not case.parameters
         if varied and (against != "gap" or math.isfinite(case.experiment.problem.bottleneck_gap)):
             groups.setdefault(_group(case, against), []).append(case)
     wide = [
@@ -81,8 +81,9 @@ def _group(case: Case, against: str) -> tuple[Any, ...]:
     others = tuple(
         (name, case.parameters[name]) for name in swept_parameters(case) if name != against
     )
-    problem = e.problem.identity() if against == "delta" else ""
-    return family_of(case, against), problem, others, e.seed, e.skip_error, e.max_pulls
+    problem = e.problem.identity() if against in OF_THE_RUN else ""
+    cap = None if against == "max_pulls" else e.max_pulls
+    return family_of(case, against), problem, others, e.seed, e.skip_error, cap
 
 
 def title(group: Sequence[Case], against: str, cases: Sequence[Case]) -> str:
@@ -95,15 +96,16 @@ def title(group: Sequence[Case], against: str, cases: Sequence[Case]) -> str:
             if name != against
         ]
         words.append(f"δ = {group[0].experiment.delta:g}")
-    return ", ".join([*words, *_setting(group[0], cases)])
+    return ", ".join([*words, *_setting(group[0], cases, against)])
 
 
-def _setting(case: Case, cases: Sequence[Case]) -> list[str]:
-    """Return a case's seed, cap and skip_error, as far as they vary in the study."""
-    columns = zip(*map(setting_words, cases), strict=True)
+def _setting(case: Case, cases: Sequence[Case], against: str = "") -> list[str]:
+    """Return a case's seed, cap and skip_error, as far as they vary in the study and are not
+    `against`."""
+    columns = zip(*(setting_words(one, against) for one in cases), strict=True)
     return [
         words
-        for words, column in zip(setting_words(case), columns, strict=True)
+        for words, column in zip(setting_words(case, against), columns, strict=True)
         if len(set(column)) > 1
     ]
 

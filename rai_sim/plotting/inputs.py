@@ -63,6 +63,8 @@ class Case:
         few.
     errors : int
         Finished replications with a wrong output.
+    errors_at_cap : int or None
+        Replications whose recommendation at the cap is wrong; None where that is not known.
     verdict : str or None
         Of a study's task: on which side of delta its error rate lies, as far as is known of all its
         tasks together (`rai_sim.certification.verdicts`).
@@ -78,6 +80,7 @@ class Case:
     low: float
     high: float
     errors: int = 0
+    errors_at_cap: int | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     result: Result | None = None
     study: tuple[StudyResults, Task] | None = None
@@ -172,7 +175,9 @@ class Case:
         return results.result(task) if results.keeps_rows else None
 
 
-def cases_of(results: Results, summary: pl.DataFrame | None = None) -> list[Case]:
+def cases_of(
+    results: Results, summary: pl.DataFrame | None = None, *, may_be_none: bool = False
+) -> list[Case]:
     """Return the experiments of which some replication finished: of results, of a mapping of labels
     to results, or of a study.
 
@@ -182,6 +187,8 @@ def cases_of(results: Results, summary: pl.DataFrame | None = None) -> list[Case
         What a figure is asked to show.
     summary : polars.DataFrame, optional
         A study's summary, if it has been made.
+    may_be_none : bool, default False
+        Whether that nothing finished is no error.
 
     Raises
     ------
@@ -189,11 +196,17 @@ def cases_of(results: Results, summary: pl.DataFrame | None = None) -> list[Case
         If it is something else, or empty, or nothing finished.
     """
     cases = [case for case in _all_cases(results, summary) if case.finished]
-    if not cases:
+    if not cases and not may_be_none:
         raise ArgumentValueError(
             "results", "results has no finished replication; raise ", Named("max_pulls")
         )
     return cases
+
+
+def cases_at_caps(results: Results, summary: pl.DataFrame | None = None) -> list[Case]:
+    """Return the experiments with a cap, finished or not, of which it is known what they recommend
+    there; may be none. Parameters and errors as of `cases_of`."""
+    return [case for case in _all_cases(results, summary) if case.errors_at_cap is not None]
 
 
 def few_cases(results: Results, most: int) -> list[tuple[Case, str, Look]]:
@@ -310,6 +323,7 @@ def _case(
         some("pulls_mean_low_95"),
         some("pulls_mean_high_95"),
         row["errors"],
+        row["errors_at_cap"],
         verdict=row["error_verdict"],
         **more,
     )
@@ -352,9 +366,11 @@ def labels_of(cases: Sequence[Case]) -> list[str]:
     return labels
 
 
-def setting_words(case: Case) -> list[str]:
-    """Return what decides a case's numbers besides problem, algorithm and delta."""
-    return [words for differs in _DIFFERENCES[-3:] if (words := differs(case))]
+def setting_words(case: Case, against: str = "") -> list[str]:
+    """Return what decides a case's numbers besides problem, algorithm and delta, and what is
+    `against`."""
+    differences = [one for one in _DIFFERENCES[-3:] if one is not _cap or against != "max_pulls"]
+    return [words for differs in differences if (words := differs(case))]
 
 
 def _cap(case: Case) -> str:

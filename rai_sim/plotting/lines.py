@@ -55,4 +55,4 @@ def _rest(case: Case, against: str) -> dict[str, str]:
             for name in swept_parameters(case)
             if name != against
         }
-    return found | {f"setting {i}": words for i, words in enumerate(setting_words(case))}
+    return found | {f"setting {i}": words for i, words in enumerate(setting_words(case, against))}

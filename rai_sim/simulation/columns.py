@@ -85,6 +85,13 @@ class Found:
         return clopper_pearson(self.sums.errors, self.sums.finished)
 
     @cached_property
+    def error_interval_at_cap(self) -> tuple[float, float] | None:
+        """95 % interval of the probability that what is recommended at the cap is wrong; None where
+        that is not known."""
+        errors, n = self.sums.errors_at_cap, self.sums.replications
+        return None if errors is None or not n else clopper_pearson(errors, n)
+
+    @cached_property
     def upper(self) -> tuple[str | None, float | None]:
         """Theorem and value of the algorithm's own bound."""
         return upper_bound(
@@ -277,11 +284,36 @@ COLUMNS: Catalogue[Column] = Catalogue(
         _statistic("seed", str, lambda found: str(found.experiment.seed)),
         _statistic("skip_error", float, lambda found: found.experiment.skip_error, "probability"),
         _statistic("max_pulls", int, lambda found: found.experiment.max_pulls, "pulls"),
+        _statistic("errors_at_cap", int, lambda found: found.sums.errors_at_cap, "replications"),
+        _statistic(
+            "error_rate_at_cap",
+            float,
+            lambda found: (
+                None if found.error_interval_at_cap is None else found.sums.error_rate_at_cap
+            ),
+            "share",
+            "errors at cap",
+        ),
+        _statistic(
+            "error_rate_at_cap_low_95",
+            float,
+            lambda found: found.error_interval_at_cap and found.error_interval_at_cap[0],
+            "share",
+        ),
+        _statistic(
+            "error_rate_at_cap_high_95",
+            float,
+            lambda found: found.error_interval_at_cap and found.error_interval_at_cap[1],
+            "share",
+        ),
         _fact("task", str),
         # Shown, but not in frames.
         _interval("pulls_interval", "pulls_mean_low_95", "pulls_mean_high_95", "pulls"),
         _interval(
             "error_interval", "error_rate_low_95", "error_rate_high_95", "share", warns=_exceeds
+        ),
+        _statistic(
+            "error_interval_at_cap", None, lambda found: found.error_interval_at_cap, "share"
         ),
         _statistic(
             "upper_bound",

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.problem import Problem
 from rai_sim.simulation.arm_pulls import by_arm_frame
+from rai_sim.simulation.at_cap import is_right
 from rai_sim.simulation.experiment import Experiment as Experiment
 from rai_sim.simulation.frames import check_rows, named_frame, rows_of
 from rai_sim.simulation.merging import joined, kept_by_all, refuse_other_experiment
@@ -179,10 +180,7 @@ class Result:
                 "recommended was not kept in this result; simulate it again, or give the frame it "
                 "was made of that column",
             )
-        named, problem = self.recommended, self.problem
-        asked = np.repeat(np.arange(problem.n_clusters), problem.required)
-        right = (problem.cluster_of[named] == asked) & (named >= 0)
-        return np.asarray(right.all(axis=1))
+        return is_right(self.problem, self.recommended)
 
     @property
     def replications(self) -> int:

@@ -7,7 +7,7 @@ import itertools
 import math
 import os
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -27,6 +27,7 @@ from rai_sim.simulation.arm_pulls import (
     check_keep,
     most_in_part,
 )
+from rai_sim.simulation.at_cap import at_cap_of
 from rai_sim.simulation.compilation import compile_seconds
 from rai_sim.simulation.pace import Pace
 from rai_sim.simulation.parts import PART_SECONDS, Part, next_size, run_part
@@ -390,7 +391,7 @@ class _Run:
         def rows(array: NDArray[Any]) -> NDArray[Any]:
             return array if whole else np.concatenate([array[a:b] for a, b in ranges])
 
-        out = self.out
+        out, at_cap = self.out, at_cap_of(self.experiment, self.out)
         compiling = compile_seconds() - self.compiled_before
         seconds = max(time.perf_counter() - self.started - compiling, 0.0)
         return Result(
@@ -401,25 +402,12 @@ class _Run:
             correct=rows(out.correct),
             finished=rows(out.finished),
             representatives=rows(out.representatives),
-            recommended=self._recommended(rows),
+            recommended=None if at_cap is None else rows(at_cap.named),
             seconds=seconds,
             compile_seconds=compiling,
             arm_pulls=rows(out.arm_pulls) if self.keep == BY_REPLICATION else None,
             arm_pulls_sum=self.done.arm_pulls,
         )
-
-    def _recommended(
-        self, rows: Callable[[NDArray[Any]], NDArray[Any]]
-    ) -> NDArray[np.int32] | None:
-        """Return what is recommended at the cap, if there is one."""
-        if self.experiment.max_pulls is None:
-            return None
-        # an algorithm of the user's own may recommend nothing
-        finished, named = rows(self.out.finished)[:, None], rows(self.out.representatives)
-        recommended: NDArray[np.int32] = np.where(
-            finished, named, rows(self.out.recommended[:, -1])
-        )
-        return recommended
 
 
 class Found(NamedTuple):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 #: Shares of finished replications whose pulls are named; 1 is the largest number of pulls seen.
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 _CONFIDENCE = 0.95
+#: In place of 1 and 0, right and wrong, where there is no recommendation at a cap.
+NO_CAP = -1
 #: What is known of an error rate: that it is above delta, or at most delta, or neither.
 ABOVE, BELOW, OPEN = "above delta", "below delta", "open"
 
@@ -47,6 +50,9 @@ class Sums:
         Sums of pulls, of their squares, and of rounds.
     pulls_least, pulls_most : int
         Smallest and largest number of pulls; 0 if none finished.
+    errors_at_cap : int or None
+        Replications, finished or not, whose recommendation at the cap is wrong
+        (`rai_sim.simulation.at_cap`); None without a cap, or if that was not kept.
     """
 
     replications: int
@@ -57,6 +63,7 @@ class Sums:
     rounds_sum: int
     pulls_least: int
     pulls_most: int
+    errors_at_cap: int | None = field(default=None, kw_only=True)
 
     @classmethod
     def of(
@@ -65,8 +72,9 @@ class Sums:
         rounds: NDArray[np.int64],
         correct: NDArray[np.bool_],
         finished: NDArray[np.bool_],
+        right_at_cap: NDArray[np.bool_] | None = None,
     ) -> Sums:
-        """Add up replications given as columns.
+        """Add up replications given as columns; without the last one `errors_at_cap` is None.
 
         Examples
         --------
@@ -75,9 +83,11 @@ class Sums:
         True
         """
         pulls, rounds = of_finished(pulls, finished), of_finished(rounds, finished)
-        done = len(pulls)
+        done, at_cap = len(pulls), None
+        if right_at_cap is not None:
+            at_cap = len(finished) - int(np.count_nonzero(right_at_cap))
         if not done:
-            return Sums(len(finished), 0, 0, 0, 0, 0, 0, 0)
+            return Sums(len(finished), 0, 0, 0, 0, 0, 0, 0, errors_at_cap=at_cap)
         most = int(pulls.max())
         return Sums(
             replications=len(finished),
@@ -88,6 +98,7 @@ class Sums:
             rounds_sum=exact_sum(rounds, int(rounds.max())),
             pulls_least=int(pulls.min()),
             pulls_most=most,
+            errors_at_cap=at_cap,
         )
 
     @property
@@ -104,6 +115,14 @@ class Sums:
     def error_rate(self) -> float:
         """Share of finished replications with a wrong representative; NaN if none finished."""
         return self.errors / self.finished if self.finished else math.nan
+
+    @property
+    def error_rate_at_cap(self) -> float:
+        """Share of replications whose recommendation at the cap is wrong; NaN where that is not
+        known."""
+        if self.errors_at_cap is None or not self.replications:
+            return math.nan
+        return self.errors_at_cap / self.replications
 
     @cached_property
     def standard_deviation(self) -> float:
@@ -145,8 +164,9 @@ class Aggregate(Sums):
         rounds: NDArray[np.int64],
         correct: NDArray[np.bool_],
         finished: NDArray[np.bool_],
+        right_at_cap: NDArray[np.bool_] | None = None,
     ) -> Aggregate:
-        """Aggregate replications given as columns.
+        """Aggregate replications given as columns, as `Sums.of` takes them.
 
         Examples
         --------
@@ -158,7 +178,7 @@ class Aggregate(Sums):
         >>> b + c == a, a.mean == float(r.pulls.mean())
         (True, True)
         """
-        sums = Sums.of(pulls, rounds, correct, finished)
+        sums = Sums.of(pulls, rounds, correct, finished, right_at_cap)
         bins, counts = np.unique(bin_of(of_finished(pulls, finished)), return_counts=True)
         return cls(**vars(sums), bins=bins, counts=counts.astype(np.int64))
 
@@ -183,6 +203,7 @@ class Aggregate(Sums):
             rounds_sum=self.rounds_sum + other.rounds_sum,
             pulls_least=least,
             pulls_most=most,
+            errors_at_cap=errors_at_cap([self, other]),
             bins=bins,
             counts=counts,
         )
@@ -220,6 +241,12 @@ class Aggregate(Sums):
         return float(min(max((low + high) // 2, self.pulls_least), self.pulls_most))
 
 
+def errors_at_cap(parts: Sequence[Sums]) -> int | None:
+    """Return `errors_at_cap` of a disjoint union: None if it is of any part."""
+    known = [part.errors_at_cap for part in parts if part.replications]
+    return None if not known or None in known else sum(one for one in known if one is not None)
+
+
 #: What no replications add up to.
 NOTHING = Aggregate(0, 0, 0, 0, 0, 0, 0, 0, np.empty(0, np.int64), np.empty(0, np.int64))
 
@@ -230,6 +257,7 @@ def aggregates_of(
     correct: NDArray[np.bool_],
     finished: NDArray[np.bool_],
     starts: NDArray[np.int64],
+    at_cap: NDArray[np.int8] | None = None,
 ) -> list[Aggregate]:
     """Aggregate consecutive stretches of columns: `Aggregate.of` for many short ones.
 
@@ -239,6 +267,9 @@ def aggregates_of(
         The columns; `correct` is False where not finished.
     starts : (S,) int64
         First row of each stretch, ascending from 0, no stretch empty.
+    at_cap : (R,) int8, optional
+        Whether recommendations at the cap are right: 1 or 0, `NO_CAP` where that is not known; it
+        is known of all of a stretch, or counts as known of none. Without it of none.
 
     Examples
     --------
@@ -247,11 +278,12 @@ def aggregates_of(
     [10, 45]
     """
     ends = np.append(starts[1:], len(pulls))
+    right = _right_at_cap(at_cap, starts, ends)
     most, longest = int(pulls.max()), int((ends - starts).max())
     if most * most * longest >= 2**63 or longest > 4096:
         return [
-            Aggregate.of(pulls[a:b], rounds[a:b], correct[a:b], finished[a:b])
-            for a, b in zip(starts, ends, strict=True)
+            Aggregate.of(pulls[a:b], rounds[a:b], correct[a:b], finished[a:b], one)
+            for a, b, one in zip(starts, ends, right, strict=True)
         ]
     done = np.add.reduceat(finished, starts, dtype=np.int64)
     seen = np.where(finished, pulls, 0)
@@ -273,7 +305,21 @@ def aggregates_of(
         ]
     )
     bins, counts_of = np.split(cells & 0x3FFF, borders), np.split(counts.astype(np.int64), borders)
-    return [Aggregate(*fields) for fields in zip(*sums.T.tolist(), bins, counts_of, strict=True)]
+    wrong = [None if one is None else len(one) - int(np.count_nonzero(one)) for one in right]
+    return [
+        Aggregate(*values, errors_at_cap=at_cap)
+        for *values, at_cap in zip(*sums.T.tolist(), bins, counts_of, wrong, strict=True)
+    ]
+
+
+def _right_at_cap(
+    at_cap: NDArray[np.int8] | None, starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> Sequence[NDArray[np.bool_] | None]:
+    """Return the column of each stretch, None where it is not known of all of it."""
+    if at_cap is None or (at_cap == NO_CAP).all():
+        return [None] * len(starts)
+    stretches = [at_cap[a:b] for a, b in zip(starts, ends, strict=True)]
+    return [None if (one == NO_CAP).any() else one == 1 for one in stretches]
 
 
 # Rules -------------------------------------------------------------------------------------------

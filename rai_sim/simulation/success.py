@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.engine.blocks import new_block
 from rai_sim.problem import Problem
+from rai_sim.simulation.at_cap import is_right
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.parts import next_size, run_part
 from rai_sim.simulation.simulate import checked_experiment
@@ -242,10 +243,9 @@ def _run(
 def _part(experiment: Experiment, caps: Sequence[int], rows: tuple[int, int]) -> _Found:
     """Run replications, and count."""
     problem, (start, stop) = experiment.problem, rows
-    asked = np.repeat(np.arange(problem.n_clusters), problem.required)
     right, stopped, seconds = np.zeros(len(caps), np.int64), np.zeros(len(caps), np.int64), 0.0
     while start < stop:
-        block = new_block(stop - start, len(asked), budgets=caps)
+        block = new_block(stop - start, sum(problem.required), budgets=caps)
         part = run_part(experiment, start, block, 0, stop - start)
         done = slice(0, part.finished)
         named = block.recommended[done]
@@ -255,7 +255,7 @@ def _part(experiment: Experiment, caps: Sequence[int], rows: tuple[int, int]) ->
                 f"algorithm {experiment.algorithm.label} recommends nothing at a cap: its kernel does "
                 "not call record_recommendations (see rai_sim.engine.recommendations)",
             )
-        right += (problem.cluster_of[named] == asked).all(axis=2).sum(axis=0)
+        right += is_right(problem, named).sum(axis=0)
         over = block.finished[done, None] & (block.pulls[done, None] <= np.array(caps))
         stopped += over.sum(axis=0)
         start, seconds = start + part.finished, seconds + part.seconds

@@ -70,6 +70,10 @@ class Summary:
         names.
     unguarded : str or None
         Why neither guarantees nor bounds hold for these arms; None if they do.
+    errors_at_cap, error_rate_at_cap, error_interval_at_cap
+        With a cap: replications, finished or not, whose recommendation there is wrong
+        (`Result.recommended`), their share, and the 95 % Clopper-Pearson interval of its
+        probability; None without a cap, or if recommendations were not kept.
     seconds, compile_seconds : float
         Wall time spent on replications, and before them on compiling kernels that were not on disk.
 
@@ -106,6 +110,11 @@ class Summary:
     named: dict[int, list[str]] | None
     unguarded: str | None
     seconds: float = field(metadata={_KEY: "seconds"})
+    errors_at_cap: int | None = field(metadata={_KEY: "errors_at_cap"})
+    error_rate_at_cap: float | None = field(metadata={_KEY: "error_rate_at_cap"})
+    error_interval_at_cap: tuple[float, float] | None = field(
+        metadata={_KEY: "error_interval_at_cap"}
+    )
     compile_seconds: float = 0.0
 
     @property
@@ -190,6 +199,13 @@ class Summary:
             "errors": f"{self.errors:,} of {self.finished:,}: {percent(self.error_rate)}  "
             f"(95 % interval {error_low} to {error_high}; delta {percent(self.delta)})",
         }
+        if self.errors_at_cap is not None and self.error_interval_at_cap is not None:
+            low, high = map(percent, self.error_interval_at_cap)
+            rows["errors at the cap"] = (
+                f"{self.errors_at_cap:,} of {self.replications:,}: "
+                f"{percent(self.error_rate_at_cap)}  (95 % interval {low} to {high}; what is "
+                "recommended there)"
+            )
         if self.tight_bound is not None:
             rows["tight bound"] = (
                 f"{number(self.tight_bound)}  (of the mean, {self.tight_bound_conditions})"
@@ -219,7 +235,14 @@ class Summary:
 
 def found_in(result: Result) -> Found:
     """Return what was found in a result: the row that its statistics are picked from."""
-    sums = Sums.of(result.pulls, result.rounds, result.correct, result.finished)
+    capped = result.experiment.max_pulls is not None and result.recommended is not None
+    sums = Sums.of(
+        result.pulls,
+        result.rounds,
+        result.correct,
+        result.finished,
+        result.recommended_correct if capped else None,
+    )
     quantiles = quantiles_of(of_finished(result.pulls, result.finished))
     return Found(result.experiment, sums, quantiles, facts={"seconds": result.seconds})
 

@@ -1,8 +1,8 @@
 """What varies between experiments: where each lies along an axis, and what instances have in
 common.
 
-An axis is "delta"; "n", the number of arms; "gap", the bottleneck gap; or a numeric parameter that
-instances were made from.
+An axis is "delta"; "max_pulls", the cap on pulls; "n", the number of arms; "gap", the bottleneck
+gap; or a numeric parameter that instances were made from.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from typing import Any, Protocol
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.wording import listed
+
+#: Axes along which the instance stays.
+OF_THE_RUN = ("delta", "max_pulls")
 
 
 class Varied(Protocol):
@@ -39,8 +42,8 @@ def abscissa(case: Varied, against: str) -> float:
     Raises
     ------
     ValueError
-        If the problem has a single cluster, whose gap is infinite, or the instance no such
-        parameter.
+        If there is no cap, the problem has a single cluster, whose gap is infinite, or the instance
+        no such parameter.
 
     Examples
     --------
@@ -52,6 +55,12 @@ def abscissa(case: Varied, against: str) -> float:
     e = case.experiment
     if against == "delta":
         return e.delta
+    if against == "max_pulls":
+        if e.max_pulls is None:
+            raise ArgumentValueError(
+                "against", "against is 'max_pulls', but a run has no cap; leave it out"
+            )
+        return float(e.max_pulls)
     if against == "gap":
         if not math.isfinite(e.problem.bottleneck_gap):
             raise ArgumentValueError(
@@ -94,7 +103,7 @@ def family_of(case: Varied, against: str) -> str:
     That is the name without the swept parameters which its end lists; of instances made by hand,
     the law and what is asked.
     """
-    if against == "delta":
+    if against in OF_THE_RUN:
         return case.instance
     if case.parameters:
         name = case.instance

@@ -19,11 +19,13 @@ from numpy.typing import NDArray
 from rai_sim.engine.blocks import Block, part_of
 from rai_sim.engine.streams import STREAM_VERSION
 from rai_sim.simulation.arm_pulls import BY_REPLICATION, SUMMED
+from rai_sim.simulation.at_cap import AtCap
 from rai_sim.simulation.provenance import now
-from rai_sim.simulation.statistics import Aggregate, aggregates_of
+from rai_sim.simulation.statistics import NO_CAP, Aggregate, aggregates_of
 from rai_sim.study.arm_sums import Unwritten, whole
 from rai_sim.study.ledger import Ledger, Piece
-from rai_sim.study.store import ARM_PULLS, SCHEMAS, Store, StoreWarning
+from rai_sim.study.schemas import ARM_PULLS, AT_CAP, SCHEMAS, schema_of
+from rai_sim.study.store import Store, StoreWarning
 from rai_sim.study.stored import VERSION, Reader, origins_of
 from rai_sim.study.task import Task, instance_key, instance_row, task_row
 from rai_sim.support.forks import refuse_forked_polars
@@ -35,6 +37,7 @@ class Rows(NamedTuple):
     task: str
     first: int
     block: Block
+    at_cap: AtCap | None = None  # where the task has a cap
 
     @property
     def stop(self) -> int:
@@ -43,7 +46,17 @@ class Rows(NamedTuple):
 
     def cut(self, start: int, stop: int) -> Rows:
         """Return replications start..stop-1 of these."""
-        return Rows(self.task, start, part_of(self.block, start - self.first, stop - self.first))
+        rows = start - self.first, stop - self.first
+        at_cap = None if self.at_cap is None else self.at_cap.cut(*rows)
+        return Rows(self.task, start, part_of(self.block, *rows), at_cap)
+
+    def columns(self) -> tuple[NDArray[Any], ...]:
+        """Return pulls, rounds, correct, finished, and whether recommendations at the cap are right
+        (int8, `NO_CAP` without one)."""
+        right: NDArray[np.int8] = np.full(len(self.block.pulls), NO_CAP, np.int8)
+        if self.at_cap is not None:
+            right[:] = self.at_cap.right
+        return (*self.block[:4], right)
 
 
 class StudyData:
@@ -137,6 +150,7 @@ class StudyData:
                 new.append((task, start, stop))
                 places.append(slice(at + start - first, at + stop - first))
         columns = [frame[name].to_numpy() for name in ("pulls", "rounds", "correct", "finished")]
+        columns.append(frame["recommended_correct"].cast(pl.Int8).fill_null(NO_CAP).to_numpy())
         if sum(stop - start for _, start, stop in new) < len(index):
             self.duplicates = True
             columns = [
@@ -324,15 +338,17 @@ class StudyData:
 def note(ledger: Ledger, rows: Sequence[Rows]) -> None:
     """Add rows to a ledger that has none of them yet."""
     if rows:
-        columns = [np.concatenate([one.block[column] for one in rows]) for column in range(4)]
+        columns = [
+            np.concatenate(column) for column in zip(*(one.columns() for one in rows), strict=True)
+        ]
         _note(ledger, [(one.task, one.first, one.stop) for one in rows], columns)
 
 
 def _note(
     ledger: Ledger, ranges: Sequence[tuple[str, int, int]], columns: Sequence[NDArray[Any]]
 ) -> None:
-    """Add replications first..stop-1 of tasks, whose pulls, rounds, correct and finished follow
-    each other in the columns."""
+    """Add replications first..stop-1 of tasks, whose values follow each other in the columns, those
+    of `Rows.columns`."""
     cut = [
         (task, *ends)
         for task, first, stop in ranges
@@ -341,8 +357,9 @@ def _note(
     if not cut:
         return
     lengths = np.array([stop - start for _, start, stop in cut])
-    pulls, rounds, correct, finished = columns
-    sums = aggregates_of(pulls, rounds, correct, finished, np.cumsum(lengths) - lengths)
+    pulls, rounds, correct, finished, at_cap = columns
+    starts = np.cumsum(lengths) - lengths
+    sums = aggregates_of(pulls, rounds, correct, finished, starts, at_cap)
     for (task, start, stop), aggregate in zip(cut, sums, strict=True):
         ledger[task].add(Piece(start, stop, aggregate))
 
@@ -359,11 +376,25 @@ def rows_frame(rows: Sequence[Rows], arm_pulls: bool = False) -> pl.DataFrame:
     for name in ("pulls", "rounds", "correct", "finished"):
         columns[name] = np.concatenate([getattr(one.block, name) for one in rows])
     columns["representatives"] = _lists([one.block.representatives for one in rows], pl.Int32)
-    schema = SCHEMAS["replications"]
     if arm_pulls:
         columns[BY_REPLICATION] = _lists([one.block.arm_pulls for one in rows], pl.Int64)
-        schema = schema | ARM_PULLS["replications"]
-    return pl.DataFrame(columns, schema=schema)
+    columns |= _at_cap_columns(rows, lengths)
+    keep = BY_REPLICATION if arm_pulls else "replications"
+    return pl.DataFrame(columns, schema=schema_of("replications", keep))
+
+
+def _at_cap_columns(rows: Sequence[Rows], lengths: Sequence[int]) -> dict[str, pl.Series]:
+    """Return what is recommended at caps, and whether it is right; null for tasks without one."""
+    found: dict[str, list[pl.Series]] = {name: [] for name in AT_CAP["replications"]}
+    for one, length in zip(rows, lengths, strict=True):
+        for name, kind in AT_CAP["replications"].items():
+            if one.at_cap is None:
+                found[name].append(pl.repeat(None, length, dtype=kind, eager=True))
+            elif name == "recommended":
+                found[name].append(_lists([one.at_cap.named], pl.Int32))
+            else:
+                found[name].append(pl.Series(one.at_cap.right))
+    return {name: pl.concat(parts) for name, parts in found.items()}
 
 
 def _lists(tables: Sequence[NDArray[Any]], kind: Any) -> pl.Series:
@@ -406,10 +437,18 @@ def aggregates_frame(
         for task, (start, stop, sum_) in sums
     ]
     frame = pl.DataFrame(rows, schema=SCHEMAS["aggregates"], orient="row")
-    if arms is None:
-        return frame
-    ((name, kind),) = ARM_PULLS["aggregates"].items()
-    return frame.with_columns(pl.Series(name, arms, dtype=kind))
+    more = (
+        dict(AT_CAP["aggregates"])
+        if arms is None
+        else ARM_PULLS["aggregates"] | AT_CAP["aggregates"]
+    )
+    values: dict[str, Any] = {
+        SUMMED: arms,
+        "errors_at_cap": [sum_.errors_at_cap for _, (_, _, sum_) in sums],
+    }
+    return frame.with_columns(
+        pl.Series(name, values[name], dtype=kind) for name, kind in more.items()
+    )
 
 
 def _aggregate_of(row: dict[str, Any]) -> Aggregate:
@@ -422,6 +461,7 @@ def _aggregate_of(row: dict[str, Any]) -> Aggregate:
         rounds_sum=int(row["rounds_sum"]),
         pulls_least=row["pulls_least"],
         pulls_most=row["pulls_most"],
+        errors_at_cap=row["errors_at_cap"],
         bins=np.array(row["bins"], np.int64),
         counts=np.array(row["counts"], np.int64),
     )

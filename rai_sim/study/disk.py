@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rai_sim.engine.blocks import Block
+from rai_sim.simulation.at_cap import at_cap_of
 from rai_sim.simulation.provenance import environment
 from rai_sim.simulation.statistics import Aggregate, Sums
 from rai_sim.simulation.workers import block_for
@@ -24,8 +25,8 @@ from rai_sim.study.data import Rows, aggregates_frame, rows_frame
 from rai_sim.study.ledger import Piece
 from rai_sim.study.pilot import Pilot
 from rai_sim.study.run import parts_written
+from rai_sim.study.schemas import KEEPS, SCHEMAS, as_written, keeps_arm_pulls, schema_of
 from rai_sim.study.stopping import looks_within
-from rai_sim.study.store import KEEPS, SCHEMAS, keeps_arm_pulls, schema_of
 from rai_sim.study.task import Task, instance_key, instance_row, task_row
 
 if TYPE_CHECKING:
@@ -59,8 +60,12 @@ class Disk:
         """Nothing was measured yet."""
         self._study = study
         self._kind, self._by_arm = KEEPS[study.keep], keeps_arm_pulls(study.keep)
-        self._empty = bytes_of(pl.DataFrame(schema=schema_of(self._kind, study.keep)))
+        self._empty = self._bytes_of(pl.DataFrame(schema=schema_of(self._kind, study.keep)))
         self._measured: list[float] = []
+
+    def _bytes_of(self, frame: pl.DataFrame) -> int:
+        """Return the size of a part of results."""
+        return bytes_of(as_written(self._kind, frame))
 
     def of_task(self, task: Task, ends: tuple[int, int], seen: Sums, pilot: Pilot) -> float:
         """Return the bytes of a task's replications.
@@ -83,18 +88,20 @@ class Disk:
         width = sum(problem.required) + (problem.n_arms if self._by_arm else 0)
         n = min(stop - start, _ROWS, max(_LEAST_ROWS, _ENTRIES // width))
         block = _like(block_for(task.experiment, n, self._by_arm), seen, pilot)
+        at_cap = at_cap_of(task.experiment, block)
         if self._kind == "aggregates":
             columns = (block.pulls, block.rounds, block.correct, block.finished)
-            piece = Piece(start, start + n, Aggregate.of(*columns))
+            right = None if at_cap is None else at_cap.right
+            piece = Piece(start, start + n, Aggregate.of(*columns, right))
             arms = None
             if self._by_arm:
                 arms = [decimals(words_of(block.arm_pulls, block.finished))]
-            one = bytes_of(aggregates_frame([(task.key, piece)], arms)) - self._empty
+            one = self._bytes_of(aggregates_frame([(task.key, piece)], arms)) - self._empty
             pieces = 1 + len(looks_within(start, stop) if self._study.decides else ())
             total = float(one * pieces)
         else:
-            frame = rows_frame([Rows(task.key, start, block)], self._by_arm)
-            total = (bytes_of(frame) - self._empty) / n * (stop - start)
+            frame = rows_frame([Rows(task.key, start, block, at_cap)], self._by_arm)
+            total = (self._bytes_of(frame) - self._empty) / n * (stop - start)
         self._measured.append(total / (stop - start))
         return total
 

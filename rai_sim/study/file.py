@@ -2,10 +2,10 @@
 
 Keys at the top: `algorithms` (texts as on the command line, such as "vanilla" or
 "vanilla:merging=false"), `delta` (a number or a list), `replications`, or `precision` and `until` =
-"error rate" (one or both, with `most_replications`), `alpha`, `seed`, `skip_error`, `max_pulls`,
-`keep` ("replications", "aggregates", "arm_pulls" or "arm_pulls_sum"), `store` (the folder of the
-results, relative to the file; the file's name with .study for .toml if it is missing), and
-`[[instances]]` tables.
+"error rate" (one or both, with `most_replications`), `alpha`, `seed`, `skip_error`, `max_pulls` (a
+number, or a list of budgets), `keep` ("replications", "aggregates", "arm_pulls" or
+"arm_pulls_sum"), `store` (the folder of the results, relative to the file; the file's name with
+.study for .toml if it is missing), and `[[instances]]` tables.
 
 An instance has a `name`, and says
 
@@ -62,8 +62,8 @@ _FAMILIES = ("evenly_spaced", "linear_gaps", "geometric_gaps", "one_apart", "ran
 _STUDY = ("replications", "precision", "most_replications", "keep", "until", "alpha")
 #: Those that say how many replications there are to be: one that is changed puts the others out.
 _HOW_MANY = {"replications", "precision", "until"}
-_NUMBERS = {"seed": 0, "skip_error": 1e-12, "max_pulls": None}
-_TOP = ("algorithms", "delta", *_STUDY, *_NUMBERS, "store", "instances")
+_NUMBERS = {"seed": 0, "skip_error": 1e-12}
+_TOP = ("algorithms", "delta", *_STUDY, *_NUMBERS, "max_pulls", "store", "instances")
 #: Keys of an instance that may hold a list to sweep over.
 _SWEPT = (
     "n",
@@ -158,6 +158,8 @@ def _study(document: dict[str, Any], folder: Path, changes: Mapping[str, Any]) -
     deltas = _list("delta", deltas if isinstance(deltas, list) else [deltas], "such as [0.1, 0.01]")
     levels = [_within(f"delta[{i}]", value, check_delta) for i, value in enumerate(deltas)]
     numbers = {key: _whole(document.get(key, default)) for key, default in _NUMBERS.items()}
+    caps = document.get("max_pulls")
+    caps = _list("max_pulls", caps, "such as [1e3, 1e4]") if isinstance(caps, list) else [caps]
     tasks: list[Task] = []
     places: dict[str, str] = {}
     named: dict[str, str] = {}
@@ -168,17 +170,20 @@ def _study(document: dict[str, Any], folder: Path, changes: Mapping[str, Any]) -
             )
         for a, algorithm in enumerate(algorithms):
             for d, delta in enumerate(levels):
-                run = _made(partial(checked_experiment, problem, algorithm, delta), numbers)
-                task = Task(name, run, parameters)
-                here = f"{place} with {swept}algorithms[{a}] and delta[{d}]"
-                if task.key in places:
-                    remedy = "; a sweep may be cut into several [[instances]]" if swept else ""
-                    raise StudyFileError(
-                        f"{here} ({task.label}) is the same task as {places[task.key]}; leave one "
-                        f"of them out{remedy}"
-                    )
-                places[task.key] = here
-                tasks.append(task)
+                for k, cap in enumerate(caps):
+                    of_task = numbers | {"max_pulls": _whole(cap)}
+                    run = _made(partial(checked_experiment, problem, algorithm, delta), of_task)
+                    task = Task(name, run, parameters)
+                    here = f"{place} with {swept}algorithms[{a}] and delta[{d}]"
+                    here += f" and max_pulls[{k}]" if len(caps) > 1 else ""
+                    if task.key in places:
+                        remedy = "; a sweep may be cut into several [[instances]]" if swept else ""
+                        raise StudyFileError(
+                            f"{here} ({task.label}) is the same task as {places[task.key]}; leave "
+                            f"one of them out{remedy}"
+                        )
+                    places[task.key] = here
+                    tasks.append(task)
     given = {
         key: _whole(document[key]) if "replications" in key else document[key]
         for key in _STUDY

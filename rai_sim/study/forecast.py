@@ -21,9 +21,9 @@ from rai_sim.study.error_rate import expected
 from rai_sim.study.estimate import Estimate, TaskEstimate
 from rai_sim.study.ledger import Ledger, Pieces
 from rai_sim.study.pilot import Limits, load_kernels, run_pilot
+from rai_sim.study.schemas import keeps_arm_pulls
 from rai_sim.study.state import PILOT
 from rai_sim.study.stopping import Verdict, looks_for
-from rai_sim.study.store import keeps_arm_pulls
 from rai_sim.study.task import Task
 
 if TYPE_CHECKING:

@@ -11,6 +11,8 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.certification.verdicts import ALPHA, check_alpha, level_of_each
 from rai_sim.problem import Problem
@@ -28,8 +30,8 @@ from rai_sim.study.interrupts import Interrupts
 from rai_sim.study.ledger import Ledger, Pieces
 from rai_sim.study.results import StudyInterrupted, StudyResults, open_results
 from rai_sim.study.run import StudyRun
+from rai_sim.study.schemas import KEEPS
 from rai_sim.study.stopping import Verdict, follow
-from rai_sim.study.store import KEEPS
 from rai_sim.study.stored import why_not_run
 from rai_sim.study.task import Task
 from rai_sim.study.time_limit import TimeLimitWarning, what_is_left
@@ -253,7 +255,7 @@ class Study:
         most_replications: int | None = None,
         seed: int = 0,
         skip_error: float = 1e-12,
-        max_pulls: int | None = None,
+        max_pulls: int | Iterable[int | None] | None = None,
         keep: str = "replications",
         until: str | None = None,
         alpha: float = ALPHA,
@@ -271,9 +273,12 @@ class Study:
             Error probabilities.
         replications, precision, most_replications, keep, until, alpha
             As in `Study`.
-        seed, skip_error, max_pulls
+        seed, skip_error
             As in `rai_sim.simulation.simulate`, for all tasks. Replication i of every task has the
             stream of (seed, i), so that algorithms can be compared in pairs.
+        max_pulls : int, None, or iterable of them
+            As there; of several each is a task of its own. Summaries then tell the error rate of
+            what is recommended at each (`error_rate_at_cap`): error against budget.
 
         Raises
         ------
@@ -292,12 +297,13 @@ class Study:
                 "seed",
                 "seed is None; a study is resumed by its seed: give a non-negative integer",
             )
-        chosen, levels = list(algorithms), list(deltas)
+        chosen, levels, caps = list(algorithms), list(deltas), _caps(max_pulls)
         tasks = [
-            Task(name, checked_experiment(problem, algorithm, delta, seed, skip_error, max_pulls))
+            Task(name, checked_experiment(problem, algorithm, delta, seed, skip_error, cap))
             for name, problem in named.items()
             for algorithm in chosen
             for delta in levels
+            for cap in caps
         ]
         return cls(
             tasks,
@@ -648,6 +654,17 @@ def _named(problems: Iterable[Problem]) -> dict[str, Problem]:
         )
         named[f"instance {number}: {words if len(words) < 80 else words[:77] + '...'}"] = problem
     return named
+
+
+def _caps(max_pulls: int | Iterable[int | None] | None) -> list[int | None]:
+    """Return the caps of a grid: one, or several; each is checked with its task."""
+    single = max_pulls is None or isinstance(max_pulls, (int, float, str, np.generic))
+    caps = [max_pulls] if single else list(max_pulls)  # type: ignore[arg-type]
+    if not caps:
+        raise ArgumentValueError(
+            "max_pulls", "max_pulls is empty; give None, a number of pulls, or several of them"
+        )
+    return caps  # type: ignore[return-value]
 
 
 def _check_until(value: object) -> str:

@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from typing import NamedTuple
 
 from rai_sim.engine.blocks import Block, copy_of, part_of
+from rai_sim.simulation.at_cap import at_cap_of
 from rai_sim.simulation.compilation import compile_seconds
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.parts import next_size, run_part
@@ -138,7 +139,8 @@ def _outcome(
         whole = block if done == len(block.pulls) else part_of(block, 0, done)
         if 2 * done < len(block.pulls):  # a short part must not keep the whole alive
             whole = copy_of(whole)
-        rows = Rows(unit.experiment.identity().rpartition(":")[2], unit.start, whole)
+        key = unit.experiment.identity().rpartition(":")[2]
+        rows = Rows(key, unit.start, whole, at_cap_of(unit.experiment, whole))
     return Outcome(
         task=unit.task, start=unit.start, stop=unit.stop, rows=rows, seconds=seconds, error=error
     )

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.simulation.statistics import Aggregate, Sums
+from rai_sim.simulation.statistics import Aggregate, Sums, errors_at_cap
 from rai_sim.study.stopping import looks_within, next_look
 
 
@@ -35,11 +35,12 @@ class _Held(NamedTuple):
     rounds_sum: int
     pulls_least: int
     pulls_most: int
+    errors_at_cap: int | None
     histogram: bytes
 
     def sums(self) -> Sums:
         """Return the sums alone."""
-        return Sums(self.stop - self.start, *self[2:9])
+        return Sums(self.stop - self.start, *self[2:9], errors_at_cap=self.errors_at_cap)
 
 
 class Pieces:
@@ -190,6 +191,7 @@ def _sum(parts: Sequence[Sums]) -> Sums:
         rounds_sum=sum(part.rounds_sum for part in parts),
         pulls_least=min(least, default=0),
         pulls_most=max(part.pulls_most for part in parts),
+        errors_at_cap=errors_at_cap(parts),
     )
 
 
@@ -220,6 +222,7 @@ def _held(start: int, stop: int, sums: Sums, histogram: bytes) -> _Held:
         rounds_sum=sums.rounds_sum,
         pulls_least=sums.pulls_least,
         pulls_most=sums.pulls_most,
+        errors_at_cap=sums.errors_at_cap,
         histogram=histogram,
     )
 
@@ -231,7 +234,7 @@ def _packed(piece: Piece) -> _Held:
 
 def _unpacked(held: _Held) -> Aggregate:
     bins, counts = _histogram(held.histogram)
-    return Aggregate(held.stop - held.start, *held[2:9], bins, counts)
+    return Aggregate(**vars(held.sums()), bins=bins, counts=counts)
 
 
 #: Numbers of bins fit 16 bits; counts have as many bytes as the largest of them needs.

@@ -30,6 +30,7 @@ from rai_sim.study.data import StudyData
 from rai_sim.study.interrupts import Interrupts
 from rai_sim.study.ledger import Ledger
 from rai_sim.study.record import read_records
+from rai_sim.study.schemas import AT_CAP
 from rai_sim.study.selection import select_tasks
 from rai_sim.study.stopping import Verdict
 from rai_sim.study.store import StoreWarning
@@ -382,7 +383,9 @@ class StudyResults:
         -------
         polars.LazyFrame
             instance, algorithm and delta of the task, replication, pulls, rounds, correct,
-            finished, representatives, and last the task's hash.
+            finished, representatives, with a cap recommended and recommended_correct
+            (`Result.recommended`; null for tasks without, and of what earlier versions wrote), and
+            last the task's hash.
 
         Raises
         ------
@@ -424,11 +427,13 @@ class StudyResults:
         names = pl.LazyFrame(named, schema=columns, orient="row")
         rows = self._data.stored_rows().join(names, on="task")
         rows = rows if self.study is None else rows.filter(pl.col("replication") < pl.col("wanted"))
+        capped = any(task.experiment.max_pulls is not None for task in self.tasks)
+        left_out = () if capped else tuple(AT_CAP["replications"])
         return rows.select(
             "instance",
             "algorithm",
             "delta",
-            pl.exclude("instance", "algorithm", "delta", "task", "wanted"),
+            pl.exclude("instance", "algorithm", "delta", "task", "wanted", *left_out),
             "task",
         )
 
@@ -541,6 +546,7 @@ class StudyResults:
                 "first",
             )
         width = sum(task.experiment.problem.required)
+        capped = task.experiment.max_pulls is not None and not rows["recommended"].null_count()
         return Result(
             task.experiment,
             ranges_of(rows["replication"].to_numpy()),
@@ -552,6 +558,7 @@ class StudyResults:
             arm_pulls=rows[BY_REPLICATION].list.to_array(task.experiment.problem.n_arms).to_numpy()
             if self.keeps_arm_pulls
             else None,
+            recommended=rows["recommended"].list.to_array(width).to_numpy() if capped else None,
         )
 
     def arm_pulls_sum(self, task: Task) -> tuple[NDArray[np.int64], int]:

@@ -394,7 +394,9 @@ class StudyRun:
         if self.data.store.kind == "replications":
             self._rows += rows
             self._bytes += sum(
-                array.nbytes for one in rows for array in (*one.block[:5], one.block.arm_pulls)
+                array.nbytes
+                for one in rows
+                for array in (*one.block[:5], one.block.arm_pulls, *(one.at_cap or ()))
             )
             return
         note(self._sums, rows)

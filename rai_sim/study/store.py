@@ -26,95 +26,22 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from rai_sim.simulation.arm_pulls import BY_REPLICATION, SUMMED
+from rai_sim.study.schemas import (
+    ARM_PULLS,
+    AT_CAP,
+    KEEPS,
+    SCHEMAS,
+    as_written,
+    filled,
+    keeps_arm_pulls,
+    schema_of,
+)
 from rai_sim.support.files import TEMPORARY, write_atomically
 
 #: Version of the layout, in the marker and in every part.
 FORMAT = 1
 MARKER = "rai-sim-store.json"
-#: What a store may keep, and the kind of parts that has it: a row for every replication, or sums
-#: alone; either with the pulls of each arm.
-KEEPS = {
-    "replications": "replications",
-    "aggregates": "aggregates",
-    BY_REPLICATION: "replications",
-    SUMMED: "aggregates",
-}
-#: Columns of each kind of part; pulls and rounds in numbers of them, exact integers beyond int64 as
-#: decimal text.
-SCHEMAS: dict[str, dict[str, Any]] = {
-    "instances": {
-        "instance": pl.String,
-        "law": pl.String,
-        "arguments": pl.String,
-        "n_arms": pl.Int64,
-        "clusters": pl.List(pl.Int64),
-        "required": pl.List(pl.Int64),
-        "bottleneck_gap_reward": pl.Float64,
-        "names": pl.List(pl.String),
-        "ids": pl.List(pl.Int64),
-    },
-    "tasks": {
-        "task": pl.String,
-        "experiment": pl.String,
-        "instance": pl.String,
-        "name": pl.String,
-        "parameters": pl.String,
-        "algorithm": pl.String,
-        "algorithm_options": pl.String,
-        "delta": pl.Float64,
-        "seed": pl.String,
-        "skip_error": pl.Float64,
-        "max_pulls": pl.Int64,
-        "stream_version": pl.Int64,
-    },
-    "replications": {
-        "task": pl.String,
-        "replication": pl.Int64,
-        "pulls": pl.Int64,
-        "rounds": pl.Int64,
-        "correct": pl.Boolean,
-        "finished": pl.Boolean,
-        "representatives": pl.List(pl.Int32),
-    },
-    "aggregates": {
-        "task": pl.String,
-        "first": pl.Int64,
-        "stop": pl.Int64,
-        "finished": pl.Int64,
-        "errors": pl.Int64,
-        "pulls_sum": pl.String,
-        "pulls_squares": pl.String,
-        "rounds_sum": pl.String,
-        "pulls_least": pl.Int64,
-        "pulls_most": pl.Int64,
-        "bins": pl.List(pl.Int64),
-        "counts": pl.List(pl.Int64),
-    },
-}
-#: The column of pulls by arm, where they are kept; it is read when it is asked for.
-ARM_PULLS: dict[str, dict[str, Any]] = {
-    "replications": {BY_REPLICATION: pl.List(pl.Int64)},
-    "aggregates": {SUMMED: pl.List(pl.String)},
-}
-
-
-def keeps_arm_pulls(keep: str) -> bool:
-    """Whether the pulls of each arm are kept, of `KEEPS`."""
-    return keep in (BY_REPLICATION, SUMMED)
-
-
-def schema_of(kind: str, keep: str) -> dict[str, Any]:
-    """Return the columns of a kind of parts where so much is kept.
-
-    Examples
-    --------
-    >>> list(schema_of("aggregates", "arm_pulls_sum"))[-2:]
-    ['counts', 'arm_pulls_sum']
-    """
-    return SCHEMAS[kind] | (ARM_PULLS.get(kind, {}) if keeps_arm_pulls(keep) else {})
-
-
-_READ_LATER = ("representatives", BY_REPLICATION, SUMMED)
+_READ_LATER = ("representatives", "recommended", BY_REPLICATION, SUMMED)
 _PART = re.compile(rf"({'|'.join(SCHEMAS)})-([0-9a-f]{{40}})\.parquet")
 #: Seconds between two looks whether another process still has the lock.
 _PATIENCE = 0.005
@@ -195,9 +122,8 @@ class Store:
         self.heed = heed
         self.writable = keep is not None
         self._seen: set[str] = set()  # names that have been looked at, whole or not
-        self._whole: set[str] = set()
-        #: Parts with more columns than this version knows.
-        self.wider: set[str] = set()
+        # columns of whole parts, by name
+        self._whole: dict[str, frozenset[str]] = {}
         self._lock: int | None = None
         # a backend's threads may ask for work while the main one writes
         self._thread = threading.RLock()
@@ -313,7 +239,6 @@ class Store:
             if frame is None:
                 self._set_aside(name, flaw)
             else:
-                self._whole.add(name)
                 yield Part(name.partition("-")[0], self.folder / name, frame)
 
     def _read(self, name: str) -> tuple[pl.DataFrame | None, str]:
@@ -334,18 +259,21 @@ class Store:
             return None, "it is torn or was changed: its content does not match its name"
         if kind in ARM_PULLS and kind != self.kind:
             return None, f"it belongs to a store that keeps {kind}"
-        schema = self.schema(kind)
-        columns = [column for column in schema if column not in _READ_LATER]
+        schema, may_lack = self.schema(kind), AT_CAP.get(kind, {})
+        at_once = {name: of for name, of in schema.items() if name not in _READ_LATER}
         try:
             found = pl.read_parquet_schema(io.BytesIO(data))
             about = self.about(io.BytesIO(data))
             if self._is_newer(about):
                 return None, f"{_NEWER}, {about.get('rai_sim', 'unknown')}; use that to read it"
             # columns that a later version has added are not read
-            if found.items() >= schema.items():
-                if len(found) > len(schema):
-                    self.wider.add(name)
-                return pl.read_parquet(io.BytesIO(data), columns=columns), ""
+            if all(
+                found.get(key, of if key in may_lack else None) == of for key, of in schema.items()
+            ):
+                self._whole[name] = frozenset(found)
+                there = [key for key in at_once if key in found]
+                frame = pl.read_parquet(io.BytesIO(data), columns=there)
+                return filled(frame, there, at_once), ""
         except (pl.exceptions.PolarsError, OSError):
             pass
         return None, "it has other columns than this version writes"
@@ -396,22 +324,19 @@ class Store:
         return found
 
     def scan(self, kind: str) -> pl.LazyFrame:
-        """Return the rows of the parts of a kind that have been read or written, in the order of
-        their names.
+        """Return the rows of the parts of a kind that have been read or written, those with the same
+        columns in the order of their names.
 
         Polars takes what it is given for a pattern, a home folder or a partition, unless it is told
         not to: a folder may be called gaps[1].
         """
-        parts = self.paths(kind)
-        plain = [part for part in parts if part.name not in self.wider]
-        wider = [
-            self._scan([part]).select(list(self.schema(kind)))
-            for part in parts
-            if part.name in self.wider
-        ]
-        frames = [*([self._scan(plain)] if plain else []), *wider] or [
-            pl.LazyFrame(schema=self.schema(kind))
-        ]
+        schema = self.schema(kind)
+        alike: dict[frozenset[str], list[Path]] = {}
+        for part in self.paths(kind):
+            alike.setdefault(self._whole[part.name], []).append(part)
+        frames = [
+            filled(self._scan(parts), columns, schema) for columns, parts in alike.items()
+        ] or [pl.LazyFrame(schema=schema)]
         return frames[0] if len(frames) == 1 else pl.concat(frames)
 
     @staticmethod
@@ -463,13 +388,13 @@ class Store:
 
     def write(self, kind: str, frame: pl.DataFrame, about: dict[str, str]) -> None:
         """Write a part, unless it is there already; `about` goes into the file's metadata."""
-        memory = io.BytesIO()
+        memory, frame = io.BytesIO(), as_written(kind, frame)
         frame.write_parquet(memory, metadata={"rai_sim": json.dumps({"format": FORMAT, **about})})
         data = memory.getvalue()
         name = f"{kind}-{hashlib.sha256(data).hexdigest()[:40]}.parquet"
         self._write_bytes(name, data)
         self._seen.add(name)
-        self._whole.add(name)
+        self._whole[name] = frozenset(frame.columns)
 
     def write_json(self, name: str, record: dict[str, Any]) -> None:
         """Write a JSON file, in place of an old one of that name."""

@@ -38,6 +38,7 @@ SHOWN = COLUMNS.pick(
     "upper_bound_pulls",
 )
 _VERDICT = COLUMNS.pick("error_verdict")
+_AT_CAP = COLUMNS.pick("error_rate_at_cap")
 #: How many of the columns are names.
 NAMES = 2
 #: Which of them a narrow terminal goes without, the first one first.
@@ -151,9 +152,10 @@ def wanted_words(study: Study) -> str:
 
 def shown_of(results: StudyResults) -> tuple[Column, ...]:
     """Return the columns that a table of a study's summary shows: the verdict, too, where the study
-    was to run until it is known."""
+    was to run until it is known, and the error rate at the cap where some task has one."""
     waited = results.study is not None and results.study.until is not None
-    return (*SHOWN, *_VERDICT) if waited else SHOWN
+    capped = any(task.experiment.max_pulls is not None for task in results.tasks)
+    return (*SHOWN, *(_VERDICT if waited else ()), *(_AT_CAP if capped else ()))
 
 
 def legend_of(results: StudyResults) -> str:

@@ -6,6 +6,7 @@ long; whole, with all columns, only where two have the same replications.
 
 from __future__ import annotations
 
+import io
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -16,11 +17,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rai_sim.study.store import SCHEMAS, Store, StoreError
+from rai_sim.study.schemas import AT_CAP, SCHEMAS, filled, schema_of
+from rai_sim.study.store import Store, StoreError
 from rai_sim.support.wording import quoted
 
 #: Columns of sums that must be equal where replications are.
-_OF_SUMS = [name for name in SCHEMAS["aggregates"] if name not in ("task", "first", "stop")]
+_OF_SUMS = [
+    *AT_CAP["aggregates"],
+    *(name for name in SCHEMAS["aggregates"] if name not in ("task", "first", "stop")),
+]
+#: What parts of earlier versions do not have: compared where both do.
+_MAY_LACK = {name for columns in AT_CAP.values() for name in columns}
 #: Sums that do not fall when replications are added.
 _GROWING = ("finished", "errors", "pulls_sum", "pulls_squares", "rounds_sum")
 
@@ -147,12 +154,17 @@ class _Rows:
         return found
 
 
+def _read(path: Path, schema: Mapping[str, Any]) -> pl.DataFrame:
+    """Return a part's columns of a schema, null those that it lacks."""
+    data = path.read_bytes()
+    there = [name for name in pl.read_parquet_schema(io.BytesIO(data)) if name in schema]
+    return filled(pl.read_parquet(io.BytesIO(data), columns=there), there, schema)
+
+
 @lru_cache(maxsize=4)
-def _whole(
-    path: Path, columns: tuple[str, ...]
-) -> tuple[pl.DataFrame, Mapping[str, Sequence[Run]]]:
-    """Return the given columns of a part of rows, and its runs by task."""
-    frame = pl.read_parquet(path.read_bytes(), columns=list(columns))
+def _whole(path: Path, keep: str) -> tuple[pl.DataFrame, Mapping[str, Sequence[Run]]]:
+    """Return a part of rows of a store that keeps so much, and its runs by task."""
+    frame = _read(path, schema_of("replications", keep))
     runs: dict[str, list[Run]] = {}
     for run in runs_of(frame):
         runs.setdefault(run.task, []).append(run)
@@ -161,7 +173,7 @@ def _whole(
 
 def _rows_of(store: Store, path: Path, ranges: Iterable[tuple[str, int, int]]) -> pl.DataFrame:
     """Return the rows of some replications that a part has, in the order of the ranges."""
-    frame, runs = _whole(path, tuple(store.schema("replications")))
+    frame, runs = _whole(path, store.keep)
     places: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
     for task, start, stop in ranges:
         for run in sorted(runs.get(task, ())):
@@ -179,7 +191,7 @@ def _compare(
     if left.equals(right):
         return
     for one, other in zip(left.iter_rows(named=True), right.iter_rows(named=True), strict=True):
-        if one != other:
+        if _differ(one, other, left.columns):
             raise _conflict(
                 f"replication {one['replication']}",
                 one["task"],
@@ -187,6 +199,15 @@ def _compare(
                 (b, other),
                 [name for name in one if name not in ("task", "replication")],
             )
+
+
+def _differ(one: Mapping[str, Any], other: Mapping[str, Any], columns: Sequence[str]) -> bool:
+    """Whether two have other values, but for what only one of them has."""
+    return any(
+        one[name] != other[name]
+        for name in columns
+        if name not in _MAY_LACK or None not in (one[name], other[name])
+    )
 
 
 def _conflict(
@@ -271,7 +292,7 @@ def _overlapped(task: str, rows: Sequence[_Sum], stores: Sequence[Store]) -> lis
         over = kept[-1]
         sides = (stores[over.part], over.row), (stores[one.part], one.row)
         if one[:2] == over[:2]:
-            if any(one.row[name] != over.row[name] for name in _OF_SUMS):
+            if _differ(one.row, over.row, _OF_SUMS):
                 what = f"replications {one.first} to {one.stop - 1}"
                 raise _conflict(what, task, *sides, _OF_SUMS[:-2])
         elif one.stop <= over.stop and not _fits(one.row, over.row):
@@ -297,8 +318,7 @@ def cut_of(part: Source) -> pl.DataFrame:
     assert part.taken is not None
     if part.store.kind == "replications":
         return _rows_of(part.store, part.path, part.taken)
-    columns = list(part.store.schema("aggregates"))
-    frame = pl.read_parquet(part.path.read_bytes(), columns=columns)
+    frame = _read(part.path, part.store.schema("aggregates"))
     wanted = pl.DataFrame(
         part.taken, schema={"task": pl.String, "first": pl.Int64, "stop": pl.Int64}, orient="row"
     )

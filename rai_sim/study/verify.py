@@ -18,7 +18,7 @@ from rai_sim.simulation.workers import spread
 from rai_sim.study.arm_sums import ArmSums, Unwritten, words_of
 from rai_sim.study.data import StudyData, aggregates_frame
 from rai_sim.study.ledger import Piece
-from rai_sim.study.store import KEEPS
+from rai_sim.study.schemas import KEEPS
 from rai_sim.study.task import Task
 from rai_sim.support.wording import quoted
 
@@ -128,7 +128,11 @@ def _check(keep: str, job: Stored) -> tuple[int, str]:
         again = _again(task, start, stop, BY_REPLICATION if keep == BY_REPLICATION else None)
         names = ("pulls", "rounds", "correct", "finished", "representatives", "arm_pulls")
         columns = [getattr(again, name) for name in names]
-        new: Sequence[Any] = [column[0].tolist() for column in columns if column is not None]
+        new: list[Any] = [column[0].tolist() for column in columns if column is not None]
+        # there is none without a cap, nor in parts of earlier versions
+        new += [None, None]
+        if again.recommended is not None and stored[-1] is not None:
+            new[-2:] = again.recommended[0].tolist(), again.recommended_correct[0].item()
         what = f"replication {start}"
     else:
         total, arms = NOTHING, Unwritten() if keep == SUMMED else None
@@ -137,11 +141,14 @@ def _check(keep: str, job: Stored) -> tuple[int, str]:
         for at in range(start, stop, min(many, _AT_ONCE)):
             end = min(at + min(many, _AT_ONCE), stop)
             again = _again(task, at, end, None if arms is None else BY_REPLICATION)
-            total += Aggregate.of(again.pulls, again.rounds, again.correct, again.finished)
+            right = None if task.experiment.max_pulls is None else again.recommended_correct
+            total += Aggregate.of(again.pulls, again.rounds, again.correct, again.finished, right)
             if arms is not None and again.arm_pulls is not None:
                 arms[task.key].append(ArmSums(at, end, words_of(again.arm_pulls, again.finished)))
         texts = None if arms is None else [arms.within(task.key, start, stop)]
-        new = aggregates_frame([(task.key, Piece(start, stop, total))], texts).row(0)[3:]
+        new = list(aggregates_frame([(task.key, Piece(start, stop, total))], texts).row(0)[3:])
+        if stored[-1] is None:  # of a part of an earlier version
+            new[-1] = None
         what = f"replications {start} to {stop - 1}"
     if list(stored) == list(new):
         return stop - start, ""

@@ -65,6 +65,10 @@ def test_names_and_order_of_a_frames_columns_stay(study: StudyResults) -> None:
         "seed",
         "skip_error",
         "max_pulls",
+        "errors_at_cap",
+        "error_rate_at_cap",
+        "error_rate_at_cap_low_95",
+        "error_rate_at_cap_high_95",
         "task",
     ]
 

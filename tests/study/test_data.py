@@ -142,3 +142,106 @@ def test_stores_of_earlier_versions_have_an_order_too(
         "gap 0.2",
         "gap 0.4",
     ]
+
+
+# Budgets
+# --------------------------------------------------------------------------------------------------
+
+CAPS = (3, 2_000, 45_000)
+
+
+def budgets(replications: int, keep: str = "replications") -> rai.Study:
+    """A study over three caps, of which the last stops few, and none."""
+    return rai.Study.grid(
+        {"table": rai.table_problem(2)},
+        [rai.Vanilla()],
+        [0.3],
+        max_pulls=[*CAPS, None],
+        replications=replications,
+        keep=keep,
+    )
+
+
+@pytest.mark.parametrize("keep", ["replications", "aggregates", "arm_pulls_sum"])
+def test_errors_at_budgets_are_those_of_single_runs(tmp_path: Path, keep: str) -> None:
+    """Of all replications, in whatever pieces they came; none without a cap. They can be made
+    again."""
+    budgets(13, keep).run(tmp_path)
+    results = budgets(60, keep).run(tmp_path)
+    found = results.summary()
+    for task, row in zip(results.tasks, found.iter_rows(named=True), strict=True):
+        run = task.experiment
+        alone = rai.simulate(
+            run.problem, run.algorithm, delta=0.3, replications=60, max_pulls=run.max_pulls
+        )
+        wrong = int((~alone.recommended_correct).sum())
+        assert row["errors_at_cap"] == (None if run.max_pulls is None else wrong)
+        if keep == "replications":
+            stored = results.result(task)
+            assert stored == alone
+            assert stored.recommended is not None
+            assert (stored.recommended == alone.recommended).all()
+            assert stored.summary().errors_at_cap == row["errors_at_cap"]
+    rates = found["error_rate_at_cap"].to_list()
+    assert rates[0] > rates[1] > rates[2]
+    assert rates[3] is None
+    assert (found["error_rate_at_cap_low_95"][:3] <= found["error_rate_at_cap"][:3]).all()
+    assert (found["error_rate_at_cap_high_95"][:3] >= found["error_rate_at_cap"][:3]).all()
+    assert results.verify(60, seed=1).mismatches == ()
+    assert open_study(tmp_path).summary()["errors_at_cap"].to_list()[:3] == [
+        row["errors_at_cap"] for row in found.head(3).iter_rows(named=True)
+    ]
+
+
+def forget_caps(folder: Path, kind: str, columns: tuple[str, ...]) -> None:
+    """Write parts of results as a version before did, which did not know what is recommended."""
+    for path in folder.glob(f"{kind}-*.parquet"):
+        frame, about = pl.read_parquet(path), StudyData(folder).store.about(path)
+        path.unlink()
+        StudyData(folder, kind).store.write(kind, frame.drop(columns), about)
+
+
+@pytest.mark.parametrize(
+    ("kind", "columns"),
+    [
+        ("replications", ("recommended", "recommended_correct")),
+        ("aggregates", ("errors_at_cap",)),
+    ],
+)
+def test_stores_of_before_caps_recommended(
+    tmp_path: Path, kind: str, columns: tuple[str, ...]
+) -> None:
+    """What they do not have is not known, and not made up when more is run; the rest is; two stores
+    of which one knows more agree."""
+    budgets(20, kind).run(tmp_path / "old")
+    budgets(20, kind).run(tmp_path / "new")
+    forget_caps(tmp_path / "old", kind, columns)
+    old = budgets(20, kind).results(tmp_path / "old")
+    new = budgets(20, kind).results(tmp_path / "new")
+    at_cap = [name for name in old.summary().columns if "at_cap" in name]
+    assert old.summary()["errors_at_cap"].null_count() == 4
+    assert old.summary().drop(at_cap).equals(new.summary().drop(at_cap))
+    assert old.verify(20, seed=1).mismatches == ()
+    if kind == "replications":
+        assert old.result(old.tasks[0]).recommended is None
+        assert old.result(old.tasks[0]) == new.result(new.tasks[0])
+    longer = budgets(30, kind).run(tmp_path / "old").summary()
+    assert longer["errors_at_cap"].null_count() == 4
+    assert longer["replications"].to_list() == [30] * 4
+    merged = rai.merge_studies([tmp_path / "new", tmp_path / "old"], tmp_path / "merged")
+    assert budgets(20, kind).results(merged.folder).summary().equals(new.summary())
+
+
+@pytest.mark.parametrize("kind", ["replications", "aggregates"])
+def test_another_recommendation_is_found(tmp_path: Path, kind: str) -> None:
+    """By verification, and by a merge with what is right."""
+    for name in ("a", "b"):
+        budgets(20, kind).run(tmp_path / name)
+    (path,) = (tmp_path / "b").glob(f"{kind}-*.parquet")
+    frame, about = pl.read_parquet(path), StudyData(tmp_path / "b").store.about(path)
+    path.unlink()
+    new = ~pl.col("recommended_correct") if kind == "replications" else pl.col("errors_at_cap") + 1
+    StudyData(tmp_path / "b", kind).store.write(kind, frame.with_columns(new), about)
+    assert len(open_study(tmp_path / "b").verify(80, seed=1).mismatches) >= 3
+    with pytest.raises(rai.StoreError, match="other numbers for replication"):
+        rai.merge_studies([tmp_path / "a", tmp_path / "b"], tmp_path / "merged")

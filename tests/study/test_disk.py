@@ -10,7 +10,7 @@ from rai_sim.study import Study
 from rai_sim.study.disk import Disk
 from rai_sim.study.pilot import Limits, run_pilot
 from rai_sim.study.run import parts_written
-from rai_sim.study.store import KEEPS, keeps_arm_pulls
+from rai_sim.study.schemas import KEEPS, keeps_arm_pulls
 
 
 @pytest.mark.parametrize("keep", KEEPS)

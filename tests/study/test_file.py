@@ -804,3 +804,21 @@ def test_a_file_from_windows_is_read(tmp_path: Path) -> None:
     file.write_text(file.read_text().replace("\\\\", "\\"))
     with pytest.raises(StudyFileError, match=r"write / for .*, or put them in 'single quotes'"):
         rai.Study.from_toml(file)
+
+
+def test_several_budgets(tmp_path: Path) -> None:
+    """A list of caps makes a task of each; one twice is told by its place, and a wrong one by its
+    value."""
+    file = tmp_path / "budgets.toml"
+    text = 'algorithms = ["lucb"]\nmax_pulls = {}\n[[instances]]\nmeans = [0.9, 0.1]\nproblem = "best_arm"'
+    file.write_text(text.format("[100, 1e3]"))
+    caps = [task.experiment.max_pulls for task in Study.from_toml(file).tasks]
+    assert caps == [100, 1000]
+    for value, words in (
+        ("[]", "max_pulls is empty"),
+        ("[100, 0]", "max_pulls = 0: max_pulls is 0; it must be at least 1"),
+        ("[100, 100]", r"delta\[0\] and max_pulls\[1\] .* is the same task as .*max_pulls\[0\]"),
+    ):
+        file.write_text(text.format(value))
+        with pytest.raises(StudyFileError, match=words):
+            Study.from_toml(file)

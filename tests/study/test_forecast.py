@@ -18,7 +18,7 @@ from rai_sim.problem import Problem
 from rai_sim.simulation.parts import run_part
 from rai_sim.simulation.workers import block_for
 from rai_sim.study import Study
-from rai_sim.study.store import KEEPS
+from rai_sim.study.schemas import KEEPS
 from rai_sim.study.task import Task
 
 

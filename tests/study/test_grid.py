@@ -102,6 +102,19 @@ def test_a_grid_is_in_the_order_of_its_arguments() -> None:
     ]
 
 
+def test_several_caps_are_several_tasks() -> None:
+    """In their order, within each delta; none is a cap, too; no cap at all is refused."""
+    problem = rai.best_arm(rai.Bernoulli([0.9, 0.1]))
+    study = Study.grid([problem], [rai.Vanilla()], [0.1, 0.01], max_pulls=(100, None, 1000))
+    found = [(task.experiment.delta, task.experiment.max_pulls) for task in study.tasks]
+    assert found == [(delta, cap) for delta in (0.1, 0.01) for cap in (100, None, 1000)]
+    for caps, words in (((), "max_pulls is empty"), ((100, 0), "max_pulls is 0")):
+        with pytest.raises(ValueError, match=words):
+            Study.grid([problem], [rai.Vanilla()], [0.1], max_pulls=caps)
+    with pytest.raises(ValueError, match="the same task twice"):
+        Study.grid([problem], [rai.Vanilla()], [0.1], max_pulls=(100, 100))
+
+
 def test_what_a_study_wants_of_a_task() -> None:
     """A number of replications, wherever they lie; or what its precision asks for."""
     pieces = Pieces(100)

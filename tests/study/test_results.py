@@ -158,7 +158,7 @@ def test_the_summary_begins_with_what_one_looks_for(tmp_path: Path) -> None:
     ]
     assert columns[6:10] == ["errors", "error_rate", "error_rate_low_95", "error_rate_high_95"]
     assert columns[-1] == "task"
-    assert len(set(columns)) == 40
+    assert len(set(columns)) == 44
     assert results.rows().collect_schema().names() == [
         "instance",
         "algorithm",

@@ -25,7 +25,8 @@ from rai_sim.arms.base import LAWS
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.study import StoreWarning, Study
 from rai_sim.study.data import StudyData
-from rai_sim.study.store import SCHEMAS, Store
+from rai_sim.study.schemas import SCHEMAS
+from rai_sim.study.store import Store
 from rai_sim.study.task import Task
 
 
@@ -439,7 +440,7 @@ def test_a_part_of_a_later_format_stays_where_it_is(
     monkeypatch.setattr(module, "FORMAT", 2)
     frame = pl.DataFrame({"what": [1]})
     store = Store.__new__(Store)
-    store.folder, store._lock, store._seen, store._whole = tmp_path, None, set(), set()
+    store.folder, store._lock, store._seen, store._whole = tmp_path, None, set(), {}
     store._thread = threading.RLock()
     store.write("replications", frame, {"rai_sim": "3.0"})
     monkeypatch.undo()

@@ -1,0 +1,47 @@
+"""What replications recommend at their cap on pulls, and whether it is right: of those that stopped
+before it is what they named."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rai_sim.engine.blocks import Block
+from rai_sim.problem import Problem
+from rai_sim.simulation.experiment import Experiment
+
+
+class AtCap(NamedTuple):
+    """Recommendations of replications: (R, sum of r) arms, and (R,) whether all are right."""
+
+    named: NDArray[np.int32]
+    right: NDArray[np.bool_]
+
+    def cut(self, start: int, stop: int) -> AtCap:
+        """Return those of rows start..stop-1."""
+        return AtCap(self.named[start:stop], self.right[start:stop])
+
+
+def at_cap_of(experiment: Experiment, block: Block) -> AtCap | None:
+    """Return what the replications of a block recommend; None without a cap."""
+    if experiment.max_pulls is None:
+        return None
+    # an algorithm of the user's own may recommend nothing
+    named = np.where(block.finished[:, None], block.representatives, block.recommended[:, -1])
+    return AtCap(named, is_right(experiment.problem, named))
+
+
+def is_right(problem: Problem, named: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return whether all arms that are named belong to their clusters, (...) for (..., sum of r).
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> is_right(rai.top([0.9, 0.8, 0.1], 2), np.array([[1, 0], [0, 2], [-1, -1]], np.int32)).tolist()
+    [True, False, False]
+    """
+    asked = np.repeat(np.arange(problem.n_clusters), problem.required)
+    right = (problem.cluster_of[named] == asked) & (named >= 0)
+    return np.asarray(right.all(axis=-1))
