@@ -215,7 +215,7 @@ def lines_of_code(name: str) -> int:
     return last - main.body[1].lineno + 1  # after the docstring
 
 
-@pytest.mark.parametrize("name", ["estimate", "error_rate"])
+@pytest.mark.parametrize("name", ["estimate", "error_rate", "success_curve", "error_at_budgets"])
 def test_worked_examples_are_of_a_dozen_lines(name: str) -> None:
     """At most."""
     assert lines_of_code(name) <= 12
@@ -243,6 +243,24 @@ def test_stopping_on_the_error_rate(tmp_path: Path) -> None:
         assert frame["complete"].all()
 
 
+def test_errors_at_budgets(tmp_path: Path, capsys: Capture) -> None:
+    """More pulls, fewer errors, as single runs have them; drawn."""
+    with loaded("error_at_budgets") as example:
+        results = example.main(str(tmp_path / "store"), 200)
+    rates = results.summary()["error_rate_at_cap"].to_list()
+    assert rates[0] > rates[2] > rates[4]
+    alone = rai.simulate(
+        results.tasks[1].experiment.problem,
+        rai.Vanilla(),
+        delta=0.1,
+        max_pulls=100,
+        replications=200,
+    )
+    assert rates[1] == pytest.approx(1.0 - alone.recommended_correct.mean())
+    assert "error_rate_at_cap" in capsys.readouterr().out
+    assert (tmp_path / "store.png").stat().st_size > 5_000
+
+
 def test_pulls_by_arm(tmp_path: Path) -> None:
     """The best arm and its rival are pulled alike, and most; the table is that of the file."""
     with loaded("pulls_by_arm") as example:
@@ -258,11 +276,12 @@ def test_success_curve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """More pulls, more often right, up to nearly always; a cap's error is the curve's; drawn."""
     monkeypatch.chdir(tmp_path)
     with loaded("success_curve") as example:
-        (vanilla, butterscotch), capped = example.main()
+        vanilla, butterscotch = example.main()
     for curve in (vanilla, butterscotch):
         assert curve.share[0] < 0.7
         assert curve.share[-1] > 0.97
-    low, high = vanilla.band(0.999_999)
+    run, (low, high) = vanilla.experiment, vanilla.band(0.999_999)
+    capped = rai.simulate(run.problem, run.algorithm, delta=0.1, max_pulls=400, replications=2000)
     between = np.interp(400, vanilla.pulls, low), np.interp(400, vanilla.pulls, high)
     assert between[0] < capped.recommended_correct.mean() < between[1]
     assert (tmp_path / "success.png").stat().st_size > 10_000
