@@ -233,11 +233,12 @@ def _meet_cap(run: Run, short: int, state: State) -> State:
             count_rounds(run)
         return state
     _say_why(run)
-    if left(run.budgets) == 1 and run.fault[0] == NONE:
-        if short > 0:
-            state = _pull_sums(run, short, state)
-        state = _recommend(run, state)
+    asked = left(run.budgets) == 1 and run.fault[0] == NONE
+    if asked and short > 0:
+        state = _pull_sums(run, short, state)
     _pass_last(run)
+    if asked and (short == 0 or audit(run)):
+        state = _recommend(run, state)
     return state
 
 

@@ -10,7 +10,7 @@ import rai_sim as rai
 from rai_sim.algorithms.butterscotch import paper as butterscotch
 from rai_sim.algorithms.vanilla.widths import paper
 from rai_sim.engine.blocks import Block, Setting, new_block
-from rai_sim.engine.faults import NONE, STOPPED
+from rai_sim.engine.faults import NONE, NOT_FINITE, STOPPED
 from rai_sim.engine.jit import exposed
 from rai_sim.engine.partition import open_partition
 from rai_sim.engine.round_robin import loop
@@ -132,3 +132,17 @@ def test_a_raised_flag_ends_a_block() -> None:
     block = run_block(4, stop=True)
     assert block.fault[:2].tolist() == [STOPPED, 0]
     assert not block.pulls.any()
+
+
+def test_a_sum_at_the_cap_that_is_not_finite_is_reported() -> None:
+    """Ten rounds for which the cap pays are drawn for what is recommended alone: nobody is ranked by a
+    NaN among them. One pull later it is of no interest."""
+    law = rai.Recorded(np.array([[1.0] * 30, [0.5] * 30, [0.25] * 30])).kernel_law()
+    for first_nan, fault in ((10, [NOT_FINITE, 2, 10]), (11, [NONE, 0, 0])):
+        prefix = law.prefix.copy()
+        prefix[2, first_nan:] = np.nan
+        block = new_block(1, 1, budgets=[32])
+        setting = setting_of([1, 2], [1, 0], max_pulls=32)
+        rai.Vanilla().run_block(law._replace(prefix=prefix), setting, 0, block)
+        assert block.fault.tolist() == fault
+    assert (block.pulls[0], block.rounds[0], block.recommended[0, 0, 0]) == (30, 10, 0)
