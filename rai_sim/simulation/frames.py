@@ -190,8 +190,8 @@ def check_rows(rows: Rows, problem: Problem, max_pulls: int | None) -> None:
     ------
     ValueError
         If a finished replication names no arm or one twice, or one that is not finished names any,
-        if `correct` is not what the arms named and the problem's clusters come to, or pulls are
-        beyond the cap.
+        if `correct` is not what the arms named and the problem's clusters come to, if what is
+        recommended at a cap is no arm or one twice, or pulls are beyond the cap.
 
     Examples
     --------
@@ -223,6 +223,17 @@ def check_rows(rows: Rows, problem: Problem, max_pulls: int | None) -> None:
             f"frame: column 'representatives' holds {rows.representatives[at].tolist()} at "
             f"replication {index[at]}, an arm twice; a replication names each arm once at most",
         )
+    if rows.recommended is not None and max_pulls is not None:
+        ordered = np.sort(rows.recommended, axis=1)
+        none = (ordered < 0).any(axis=1) | (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+        if none.any():
+            at = int(none.argmax())
+            raise ArgumentValueError(
+                "frame",
+                f"frame: column 'recommended' holds {rows.recommended[at].tolist()} at replication "
+                f"{index[at]}; what is recommended at a cap are arms, each once: leave the column out "
+                "if it is something else",
+            )
     if rows.recommended is not None:
         other = (rows.recommended != rows.representatives).any(axis=1) & rows.finished
         if other.any():

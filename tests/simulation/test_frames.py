@@ -66,6 +66,19 @@ def test_what_finished_ones_recommend_is_what_they_name() -> None:
         rai.Result.from_frame(other, PROBLEM, RULE, **cap)
 
 
+@pytest.mark.parametrize("wrong", [[0, 0, 5], [-1, -1, -1], [0, 1, -1]], ids=str)
+def test_what_is_recommended_at_a_cap_are_arms_each_once(wrong: list[int]) -> None:
+    """An arm twice, or none, is refused of replications that the cap ended, too."""
+    result = rai.simulate(PROBLEM, RULE, replications=2, max_pulls=100)
+    assert not result.finished.any()
+    frame = result.to_frame()
+    other = frame.with_columns(recommended=pl.Series([frame["recommended"][0].to_list(), wrong]))
+    with pytest.raises(
+        ValueError, match=r"^frame: column 'recommended' holds \[.*leave the column"
+    ):
+        rai.Result.from_frame(other, PROBLEM, RULE, max_pulls=100)
+
+
 def test_rows_of_a_study(tmp_path: Any, result: rai.Result) -> None:
     """Of one task; of two they are refused."""
     study = rai.Study.grid([PROBLEM], [RULE], [0.1, 0.01], replications=4)
