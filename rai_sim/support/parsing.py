@@ -163,14 +163,14 @@ def parse_integers(text: str) -> tuple[int, ...]:
     values = table.ravel()
     if values.size != max(table.shape, default=1):
         raise BadInput(
-            f"{shortened(text)} is a table of shape {table.shape}; give one row of integers, one "
-            "a cluster"
+            f"{shortened(text)} is a table of shape {table.shape}; give one row of integers, "
+            "such as 3,5,2"
         )
     wrong = np.flatnonzero(~np.isfinite(values) | (values != np.floor(values)))
     if wrong.size:
         raise BadInput(
             f"{shortened(text)} holds {values[wrong[0]]:g}; "
-            "give integers separated by commas, one a cluster"
+            "give integers separated by commas, such as 3,5,2"
         )
     return tuple(int(value) for value in values)
 

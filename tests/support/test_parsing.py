@@ -72,12 +72,12 @@ def test_integers_are_exact(number: int) -> None:
         (
             parsing.parse_integers,
             "1,2.5",
-            "1,2.5 holds 2.5; give integers separated by commas, one a cluster",
+            "1,2.5 holds 2.5; give integers separated by commas, such as 3,5,2",
         ),
         (
             parsing.parse_integers,
             "1,2;3,4",
-            "1,2;3,4 is a table of shape (2, 2); give one row of integers, one a cluster",
+            "1,2;3,4 is a table of shape (2, 2); give one row of integers, such as 3,5,2",
         ),
     ],
 )
