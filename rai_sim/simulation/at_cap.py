@@ -25,12 +25,21 @@ class AtCap(NamedTuple):
 
 
 def at_cap_of(experiment: Experiment, block: Block) -> AtCap | None:
-    """Return what the replications of a block recommend; None without a cap."""
+    """Return what the replications of a block recommend; None without a cap, or if the algorithm
+    recommends nothing."""
     if experiment.max_pulls is None:
         return None
-    # an algorithm of the user's own may recommend nothing
-    named = np.where(block.finished[:, None], block.representatives, block.recommended[:, -1])
-    return AtCap(named, is_right(experiment.problem, named))
+    named = what_is_recommended(block.finished, block.representatives, block.recommended[:, -1])
+    return None if named is None else AtCap(named, is_right(experiment.problem, named))
+
+
+def what_is_recommended(
+    finished: NDArray[np.bool_], named: NDArray[np.int32], at_cap: NDArray[np.int32]
+) -> NDArray[np.int32] | None:
+    """Return what finished replications have named, and others recommend at the cap, (R, sum of r);
+    None if that is nothing, as it may be with an algorithm of the user's own."""
+    recommended: NDArray[np.int32] = np.where(finished[:, None], named, at_cap)
+    return None if (recommended < 0).any() else recommended
 
 
 def is_right(problem: Problem, named: NDArray[np.int32]) -> NDArray[np.bool_]:

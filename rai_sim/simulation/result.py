@@ -83,7 +83,7 @@ class Result:
         means are farthest from those of the parts beside it. So it is for Vanilla, Butterscotch,
         LUCB and rules of your own; TopTwo and BatchedTrackAndStop recommend their leader: the
         arms that would cost most to make wrong, had all as many pulls. None where it was not
-        kept; without a cap it is what was named.
+        kept, or an algorithm of your own recommends nothing; without a cap it is what was named.
 
     Raises
     ------
@@ -140,10 +140,6 @@ class Result:
                 )
             array.setflags(write=False)
             object.__setattr__(self, name, array)
-
-    def _kept(self) -> dict[str, type[np.generic]]:
-        """Return the names of the arrays that there are, and their types."""
-        return _COLUMNS if self.recommended is None else _COLUMNS | {"recommended": np.int32}
 
     @property
     def problem(self) -> Problem:

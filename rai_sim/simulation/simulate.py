@@ -27,7 +27,7 @@ from rai_sim.simulation.arm_pulls import (
     check_keep,
     most_in_part,
 )
-from rai_sim.simulation.at_cap import at_cap_of
+from rai_sim.simulation.at_cap import what_is_recommended
 from rai_sim.simulation.compilation import compile_seconds
 from rai_sim.simulation.pace import Pace
 from rai_sim.simulation.parts import PART_SECONDS, Part, next_size, run_part
@@ -391,7 +391,11 @@ class _Run:
         def rows(array: NDArray[Any]) -> NDArray[Any]:
             return array if whole else np.concatenate([array[a:b] for a, b in ranges])
 
-        out, at_cap = self.out, at_cap_of(self.experiment, self.out)
+        out, named = self.out, None
+        if self.experiment.max_pulls is not None:
+            named = what_is_recommended(
+                rows(out.finished), rows(out.representatives), rows(out.recommended[:, -1])
+            )
         compiling = compile_seconds() - self.compiled_before
         seconds = max(time.perf_counter() - self.started - compiling, 0.0)
         return Result(
@@ -402,7 +406,7 @@ class _Run:
             correct=rows(out.correct),
             finished=rows(out.finished),
             representatives=rows(out.representatives),
-            recommended=None if at_cap is None else rows(at_cap.named),
+            recommended=named,
             seconds=seconds,
             compile_seconds=compiling,
             arm_pulls=rows(out.arm_pulls) if self.keep == BY_REPLICATION else None,

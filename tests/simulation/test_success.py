@@ -1,11 +1,14 @@
 """Curves of success: counts of what capped runs recommend, bands, frames and refusals."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from own_rules import EachOften
 
 import rai_sim as rai
 from rai_sim import Vanilla
+from rai_sim.algorithms.base import ALGORITHMS
 
 PROBLEM = rai.table_problem(2)
 PULLS = [5, 10, 300, 3_000, 60_000]
@@ -84,6 +87,34 @@ def test_rules_of_ones_own_are_asked_too() -> None:
     )
     assert found.stopped.tolist() == [0, 0, 100]
     assert 20 < found.right[0] < 80 < found.right[1] < found.right[2] + 1
+
+
+def test_an_algorithm_that_recommends_nothing() -> None:
+    """There is no curve of it, and a result at a cap keeps no recommendations, rather than wrong ones;
+    where all have finished it is what they named."""
+
+    class Mute(rai.Vanilla):
+        def run_block(self, law: Any, setting: Any, first: int, block: Any) -> None:
+            super().run_block(law, setting, first, block)
+            block.recommended[:] = -1
+
+    try:
+        with pytest.raises(
+            ValueError, match=r"^algorithm .*Mute.* recommends nothing at a cap: its"
+        ):
+            rai.success_by(PROBLEM, Mute(), pulls=[10, 20], replications=2)
+        cut, whole = (
+            rai.simulate(PROBLEM, Mute(), delta=0.1, replications=20, max_pulls=cap)
+            for cap in (40_000, 10**9)
+        )
+    finally:
+        ALGORITHMS.pop("mute", None)
+    assert 0 < cut.finished.sum() < 20
+    assert cut.recommended is None
+    assert "recommended" not in cut.to_frame().columns
+    with pytest.raises(ValueError, match="recommended was not kept"):
+        cut.recommended_correct  # noqa: B018
+    assert whole.recommended_correct.tolist() == whole.correct.tolist()
 
 
 @pytest.mark.parametrize(
