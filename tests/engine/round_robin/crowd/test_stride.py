@@ -131,10 +131,11 @@ def test_caps_in_crowds(monkeypatch: pytest.MonkeyPatch) -> None:
     assert made[CROWD] == made.sum() > 0
 
 
-def rounds_by_stride(task: Task, strides: int) -> dict[int, int]:
-    """Return the rounds that each stride made in two replications."""
-    block = new_block(2, sum(task.required))
-    Vanilla().run_block(task.stack(), task.block_setting(3, 1e-12, strides=strides), 0, block)
+def rounds_by_stride(task: Task, strides: int, law: Any = None) -> dict[int, int]:
+    """Return the rounds that each stride made in two replications; of the stack unless a law is
+    given."""
+    block, law = new_block(2, sum(task.required)), task.stack() if law is None else law
+    Vanilla().run_block(law, task.block_setting(3, 1e-12, strides=strides), 0, block)
     assert block.rounds_by_stride.sum() == block.rounds.sum()
     return {int(s): int(block.rounds_by_stride[s]) for s in np.flatnonzero(block.rounds_by_stride)}
 
@@ -156,10 +157,13 @@ def test_crowds_are_entered_and_left() -> None:
 
 
 def test_with_more_borders_a_crowd_is_larger() -> None:
-    """Nine clusters of 1,008 arms are ranked, 8,000 are a crowd."""
+    """Nine clusters of 1,008 arms are ranked, 8,000 are a crowd; on a law whose kernel other tests
+    compile, too."""
     for N, crowded in ((1008, False), (8001, True)):
         sizes = tuple(np.diff(np.linspace(0, N, 10).astype(int)).tolist())
-        made = rounds_by_stride(spread_out(N, sizes, (1, *[0] * 8), 0.3), without())
+        task = spread_out(N, sizes, (1, *[0] * 8), 0.3)
+        law = rai.Bernoulli(list(task.means)).kernel_law()
+        made = rounds_by_stride(task, without(), law)
         assert (CROWD in made) == crowded
 
 
