@@ -337,7 +337,7 @@ REFUSALS: dict[str, tuple[str, ...]] = {
         "cannot be used",
         "a .npy file of",
     ),
-    f"run --law recorded --rewards 1,1;0,0 {PAIR}": (
+    f"run --law recorded --rewards 1,1;0,0 {PAIR} --algorithm vanilla": (
         "--rewards",
         "the recording of arm",
         "ran out: pull 3",
