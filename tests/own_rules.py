@@ -84,16 +84,23 @@ class Wander(rai.OwnRule, known=False):
         return 1 if scratch[1] % 1.0 < 0.5 else 2
 
 
+class Wrong(rai.OwnRule, known=False):
+    """Answers what it is told, right or wrong."""
+
+    returned: int = 1
+    arm: int = 0
+
+    @staticmethod
+    def step(task: Any, counts: Any, sums: Any, scratch: Any, arms: Any) -> int:
+        """Return a number with an arm at the first place."""
+        arms[0] = task.arm
+        return task.returned
+
+
 def wrong(returned: int, arm: int) -> rai.OwnRule:
     """Return a rule that returns a number with an arm at the first place."""
 
-    class Wrong(rai.OwnRule, known=False):
-        @staticmethod
-        def step(task: Any, counts: Any, sums: Any, scratch: Any, arms: Any) -> int:
-            arms[0] = arm
-            return returned
-
-    return Wrong()
+    return Wrong(returned=returned, arm=arm)
 
 
 class PapersWidth(rai.OwnRoundRobin, known=False):

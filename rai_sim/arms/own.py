@@ -82,7 +82,7 @@ class OwnArms(Arms, known=False):
     >>> arms = Triangular([0.7, 0.5, 0.3])
     >>> arms
     Triangular(3 arms, means [0.7, 0.5, 0.3], width 0.2)
-    >>> result = rai.simulate(rai.best_arm(arms), rai.Vanilla(), replications=50, seed=1)
+    >>> result = rai.simulate(rai.best_arm(arms), rai.Butterscotch(), replications=50, seed=1)
     >>> bool(result.correct.all())
     True
     >>> bool(abs(arms.sample(0, 10_000, seed=1).std() - 0.2 / 6**0.5) < 0.002)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import platform
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,7 @@ def environment() -> dict[str, Any]:
     }
 
 
+@cache  # every run of a study is noted with them, and to read them took longer than to load a store
 def _version(name: str) -> str:
     try:
         return version(name)

@@ -66,6 +66,7 @@ def test_devices_stay_devices(file: Path, tmp_path: Path, capsys: Capture) -> No
 def test_a_page_on_standard_output_is_the_page_alone(file: Path, tmp_path: Path) -> None:
     """Its name is not printed behind it."""
     command = [sys.executable, "-m", "rai_sim", "report", str(file), "-o", "/dev/stdout"]
+    command += ["--select", "delta=0.1"]
     with (tmp_path / "page.html").open("wb") as page:
         subprocess.run(command, cwd=ROOT, stdout=page, check=True)
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -257,7 +258,7 @@ def test_no_letter_ends_a_command(
     run(f"plot '{file}' -o '{tmp_path}/δ→'")
     run(f"study '{file}' --progress")
     run(f"study '{file}' --dry-run")
-    run(f"report '{file}' -o '{tmp_path}/→.html'")
+    run(f"report '{file}' -o '{tmp_path}/→.html' --select delta=0.1")
     run(f"trace --plot '{tmp_path}/→/x.png'", expect=2)
     out.flush()
     err.flush()
@@ -276,7 +277,7 @@ def test_no_letter_ends_a_command(
     assert said.endswith(f"there is no folder {tmp_path}/{arrow}; make it first\n")
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+@pytest.mark.parametrize("encoding", ["ascii", pytest.param("cp1252", marks=pytest.mark.slow)])
 def test_the_process_itself(encoding: str, file: Path, tmp_path: Path) -> None:
     """As PYTHONIOENCODING, or a code page, has it."""
     command = [sys.executable, "-m", "rai_sim", "study", str(file), "--dry-run"]

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import pytest
 from command_line import Capture, printed
 
 
+@pytest.mark.usefixtures("one_figure")
 def test_report_writes_a_page(file: Path, capsys: Capture) -> None:
     """Beside the study unless told otherwise; with the file's text where there is one."""
     assert printed(capsys, f"report '{file}'").strip() == str(file.with_suffix(".html"))

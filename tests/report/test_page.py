@@ -14,6 +14,7 @@ from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
 
 import rai_sim as rai
+from rai_sim.plotting import choice
 from rai_sim.report import report, write_report
 from rai_sim.study import StudyResults
 
@@ -56,12 +57,20 @@ k = 1
     return both.run(file.parent / "store")
 
 
-@pytest.fixture(scope="module")
-def text(study: StudyResults) -> str:
-    """The page."""
+def page_of(study: StudyResults) -> str:
+    """Return the page, with title and definition."""
     return report(
         study, title="<script>alert(1)</script> & arms", definition="delta = [0.1, 0.01]  # <both>"
     )
+
+
+@pytest.fixture(scope="module")
+def text(study: StudyResults) -> str:
+    """The page, with the first eight figures."""
+    chosen = choice.choose
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choice, "choose", lambda *given, **options: chosen(*given, **options)[:8])
+        return page_of(study)
 
 
 @pytest.fixture(scope="module")
@@ -72,10 +81,16 @@ def file(text: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_page_is_small_and_asks_for_nothing(study: StudyResults, text: str) -> None:
-    """Below 2 MB for 54 tasks; no address but that of the namespaces of pictures."""
+@pytest.mark.parametrize("all_figures", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_the_page_is_small_and_asks_for_nothing(
+    study: StudyResults, text: str, all_figures: bool
+) -> None:
+    """Below 2 MB for 54 tasks, a third of that with eight figures of 24; no address but that of the
+    namespaces of pictures."""
     assert len(study.tasks) == 54
-    assert len(text.encode()) < 2_000_000
+    text = page_of(study) if all_figures else text
+    assert text.count("<figure ") == (24 if all_figures else 8)
+    assert len(text.encode()) < (2_000_000 if all_figures else 700_000)
     sources = re.findall(r'(?:src|href)="([^"]{0,40})', text)
     assert sources
     assert all(source.startswith(("data:", "#")) for source in sources)

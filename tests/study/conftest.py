@@ -1,5 +1,6 @@
 """What studies are tried on."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,16 +23,23 @@ def registries() -> Iterator[None]:
     ALGORITHMS.update(before)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Return a store with two parts of rows, also where kernels take long to load."""
+@pytest.fixture(scope="session")
+def two_parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a store with two parts of rows, also where kernels take long to load; to be copied."""
+    store = tmp_path_factory.mktemp("parts") / "store"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "_FLUSH_LEAST", 1000.0)
         patch.setattr(run, "_FLUSH_MOST", 1000.0)
-        small(20).run(tmp_path / "store")
-        small(40).run(tmp_path / "store")
-    assert len(parts(tmp_path / "store")) == 2
-    return tmp_path / "store"
+        small(20).run(store)
+        small(40).run(store)
+    assert len(parts(store)) == 2
+    return store
+
+
+@pytest.fixture
+def folder(two_parts: Path, tmp_path: Path) -> Path:
+    """Return a store with two parts of rows, of the test's own."""
+    return shutil.copytree(two_parts, tmp_path / "store")
 
 
 @pytest.fixture

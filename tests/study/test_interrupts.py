@@ -4,6 +4,7 @@ nothing is lost."""
 import fcntl
 import os
 import random
+import shutil
 import signal
 import threading
 import time
@@ -31,12 +32,19 @@ def small(replications: int) -> Study:
     )
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Return a store of 20 parts of rows."""
+@pytest.fixture(scope="module")
+def twenty_parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a store of 20 parts of rows, to be copied."""
+    store = tmp_path_factory.mktemp("parts") / "store"
     for n in range(1, 21):
-        small(n).run(tmp_path / "store")
-    return tmp_path / "store"
+        small(n).run(store)
+    return store
+
+
+@pytest.fixture
+def folder(twenty_parts: Path, tmp_path: Path) -> Path:
+    """Return a store of 20 parts of rows, of the test's own."""
+    return shutil.copytree(twenty_parts, tmp_path / "store")
 
 
 @pytest.fixture(autouse=True)

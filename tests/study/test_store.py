@@ -127,23 +127,31 @@ class FullDisk:
         return len(data)
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+    """A study in many parts on a disk that is roomy, and the bytes that were written."""
+    store, roomy = tmp_path_factory.mktemp("whole") / "store", FullDisk(10**9)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rai_sim.study.run._FLUSH_LEAST", 0.0)
+        patch.setattr("rai_sim.study.run._FLUSH_SHARE", 0.0)
+        patch.setattr("rai_sim.study.job.JOB_SECONDS", 1e-4)
+        patch.setattr("rai_sim.study.store.write_atomically", roomy.write)
+        small(40).run(store)
+    return store, roomy.used
+
+
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.2, 0.5, 0.9])
 def test_a_full_disk_is_an_error_that_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: tuple[Path, int], share: float
 ) -> None:
     """Wherever the room ends: the reason and the remedy are said, what was written is readable, and
     the run goes on with room."""
     monkeypatch.setattr("rai_sim.study.run._FLUSH_LEAST", 0.0)
     monkeypatch.setattr("rai_sim.study.run._FLUSH_SHARE", 0.0)
     monkeypatch.setattr("rai_sim.study.job.JOB_SECONDS", 1e-4)
-    roomy = FullDisk(10**9)
+    alone, used = whole
     with monkeypatch.context() as patch:
-        patch.setattr("rai_sim.study.store.write_atomically", roomy.write)
-        small(40).run(tmp_path / "whole")
-    with monkeypatch.context() as patch:
-        patch.setattr(
-            "rai_sim.study.store.write_atomically", FullDisk(int(share * roomy.used)).write
-        )
+        patch.setattr("rai_sim.study.store.write_atomically", FullDisk(int(share * used)).write)
         with pytest.raises(
             StoreError,
             match=r"No space left on device; free space or change permissions, then run the same again",
@@ -156,7 +164,7 @@ def test_a_full_disk_is_an_error_that_loses_nothing(
         assert done > 0 or share < 0.5
         assert done == 0 or share > 0.01
     small(40).run(tmp_path / "store")
-    assert values(tmp_path / "store") == values(tmp_path / "whole")
+    assert values(tmp_path / "store") == values(alone)
 
 
 @pytest.mark.skipif(shutil.which("mount") is None, reason="there is no mount")
