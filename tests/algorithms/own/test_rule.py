@@ -201,7 +201,9 @@ def test_code_that_numba_does_not_know() -> None:
 
 def test_caps_and_recordings() -> None:
     """A step that the cap does not pay for is not made; a recording that ends is named."""
-    capped = rai.simulate(PROBLEM, EachOften(), replications=3, max_pulls=31, seed=1)
+    # a recording, too: one kernel for both
+    long = rai.best_arm(rai.Recorded([[1, 1, 1, 1, 0] * 4, [1, 0] * 10, [1, 1, 0, 0, 0] * 4]))
+    capped = rai.simulate(long, EachOften(), replications=3, max_pulls=31, seed=1)
     assert capped.pulls.tolist() == [30] * 3
     assert not capped.finished.any()
     assert (capped.representatives == -1).all()
