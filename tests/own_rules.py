@@ -94,7 +94,7 @@ class Wrong(rai.OwnRule, known=False):
     def step(task: Any, counts: Any, sums: Any, scratch: Any, arms: Any) -> int:
         """Return a number with an arm at the first place."""
         arms[0] = task.arm
-        return task.returned
+        return int(task.returned)
 
 
 def wrong(returned: int, arm: int) -> rai.OwnRule:
