@@ -58,9 +58,10 @@ def unlike(
         caps = caps_of(instance)
         ours = of_kernel(algorithm, instance, caps, **options)
         theirs = of_twin(algorithm, instance, caps)
-        alone = of_kernel(algorithm, instance, caps[-2:-1], **options)
-        if ours is not None and alone is not None and alone[0] != ours[-2]:
-            found.append(f"{number}: {alone} alone, {ours} with others")
+        for k, cap in enumerate(caps):
+            alone = of_kernel(algorithm, instance, [cap], **options)
+            if ours is not None and alone is not None and alone[0] != ours[k]:
+                found.append(f"{number}: cap {cap} {alone} alone, {ours} with others")
         if ours != theirs:
             task = f"c={instance.clusters} r={instance.required} caps={caps}"
             found.append(f"{number}: {task}\n {ours}\n {theirs}")

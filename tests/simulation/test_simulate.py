@@ -236,6 +236,29 @@ def test_workers_do_run_the_blocks(name: str) -> None:
     assert set(alone.rounds.tolist()) == {mine}
 
 
+@pytest.mark.usefixtures("registries", "hasty")
+@pytest.mark.parametrize("name", ["default", "loky"])
+def test_what_is_recommended_stays_with_its_replication(name: str) -> None:
+    """Whatever ran it: each recommends what its index says, but those that finished what they
+    named."""
+
+    @dataclass(frozen=True)
+    class Told(Algorithm):
+        def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
+            index = first + np.arange(len(block.pulls))
+            block.pulls[:], block.rounds[:], block.finished[:] = 1, 1, index % 5 == 0
+            block.representatives[:] = np.where(index % 5 == 0, 1, -1)[:, None]
+            block.recommended[:] = (index % 3 == 0)[:, None, None]
+
+    index = np.arange(50)
+    wanted = np.where(index % 5 == 0, 1, index % 3 == 0)
+    with backend(name):
+        for how in ({"n_jobs": 2, "block_size": 3}, {"block_size": 7}, {}):
+            result = simulate(TWO, Told(), replications=50, max_pulls=9, **how)  # type: ignore[arg-type]
+            assert result.recommended is not None
+            assert result.recommended[:, 0].tolist() == wanted.tolist()
+
+
 # --------------------------------------------------------------------------------------------------
 # Reference results: a change of these numbers is a decision (see rai_sim.engine.streams)
 # --------------------------------------------------------------------------------------------------

@@ -2,11 +2,16 @@
 
 from typing import Any
 
+import naive_recommend
 import numpy as np
 import pytest
 from own_rules import Bell, EachOften, Elimination, Wander
+from replay import Instance, opening_order
 
 import rai_sim as rai
+from rai_sim.engine.blocks import new_block
+from rai_sim.simulation.experiment import Experiment
+from rai_sim.simulation.workers import run_into
 
 LAWS = [
     rai.Bernoulli([0.9, 0.5, 0.2, 0.1]),
@@ -32,15 +37,52 @@ LAWS = [
     ],
 )
 def test_numbers_are_the_same(rule: Any, arms: rai.Bernoulli) -> None:
-    """Five replications: pulls, rounds, outputs, correct, capped ones too."""
+    """Five replications: pulls, rounds, outputs, correct, capped ones too, with what they recommend."""
     problem = rai.best_arm(arms)
     for cap in (None, 37):
         ours, theirs = (
             rai.simulate(problem, one, delta=0.1, replications=5, seed=8, max_pulls=cap)
             for one in (rule, rule.in_python())
         )
-        for name in ("pulls", "rounds", "finished", "correct", "representatives"):
+        names = ("pulls", "rounds", "finished", "correct", "representatives", "recommended")
+        for name in names:
             assert getattr(ours, name).tolist() == getattr(theirs, name).tolist()
+
+
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_means_are_recommended(compiled: bool) -> None:
+    """Of arms that were pulled unequally often, or not at all, at ten caps of each of 20 runs: as the
+    literal rule has it, the caps together and one alone. Sums in the place of means would be seen."""
+    rng = np.random.default_rng(4)
+    rewards, means = rng.random((5, 60)), np.array([0.9, 0.8, 0.5, 0.3, 0.1])
+    problem = rai.Problem(rai.Recorded(rewards, means), (2, 2, 1), (1, 1, 0), strict=False)
+    rule, caps, by_sums = Wander(40) if compiled else Wander(40).in_python(), range(1, 41, 4), 0
+    blocks = []
+    for some in ([*caps, 400], [21]):
+        experiment = Experiment(problem, rule, 0.1, 6, 1e-12, some[-1])
+        blocks.append(new_block(20, 2, arms_with_pulls=5, budgets=some))
+        run_into(experiment, 0, blocks[-1])
+    together, alone = blocks
+    assert together.finished.all()
+    assert np.array_equal(together.arm_pulls.sum(axis=1), together.pulls)
+    assert np.array_equal(alone.recommended[:, 0], together.recommended[:, caps.index(21)])
+    for k, cap in enumerate(caps):
+        capped = rai.simulate(
+            problem, rule, delta=0.1, replications=20, seed=6, max_pulls=cap, keep="arm_pulls"
+        )
+        for b in range(20):
+            instance = Instance(rewards, means, (2, 2, 1), (1, 1, 0), 0.1, cap, 1.0, 6, b)
+            place = np.argsort(opening_order(instance))
+            taken = capped.arm_pulls[b]  # type: ignore[index]
+            sums = np.array([row[:t].sum() for row, t in zip(rewards, taken, strict=True)])
+            told = []
+            for key in (np.where(taken > 0, sums / np.maximum(taken, 1), -1e9), sums):
+                ranked = np.lexsort((place, -key)).tolist()
+                parts = [ranked[:2], ranked[2:4], ranked[4:]]
+                told.append(naive_recommend.recommend(parts, ((), (), ()), (1, 1, 0), key))  # type: ignore[arg-type]
+            assert tuple(together.recommended[b, k].tolist()) == told[0]
+            by_sums += told[1] != told[0]
+    assert by_sums > 20
 
 
 @pytest.mark.slow
