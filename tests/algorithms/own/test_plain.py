@@ -70,6 +70,7 @@ def test_means_are_recommended(compiled: bool) -> None:
         capped = rai.simulate(
             problem, rule, delta=0.1, replications=20, seed=6, max_pulls=cap, keep="arm_pulls"
         )
+        assert ((cap - 1 <= capped.pulls) & (capped.pulls <= cap)).all()  # a step pulls one or two
         for b in range(20):
             instance = Instance(rewards, means, (2, 2, 1), (1, 1, 0), 0.1, cap, 1.0, 6, b)
             place = np.argsort(opening_order(instance))
