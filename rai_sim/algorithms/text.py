@@ -6,7 +6,7 @@ import contextlib
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 from rai_sim.algorithms.base import ALGORITHMS, Algorithm
@@ -94,9 +94,10 @@ def describe_algorithms(only: str | None = None) -> str:
     >>> describe_algorithms("vanilla")
     'vanilla:merging=true,width=paper,tuned_rounds=30'
     """
-    words = []
+    words: list[str] = []
     for name, cls in ALGORITHMS.items():
-        if only is None or name == only.strip().lower():
+        # one that is just being made, as where a user's class is unpickled, has no options as yet
+        if is_dataclass(cls) and (only is None or name == only.strip().lower()):
             words.append(f"{name}:{','.join(_described(cls))}".rstrip(":"))
     return ", ".join(words)
 
@@ -107,7 +108,7 @@ def _described(cls: type[Algorithm]) -> Iterator[str]:
         options = options_of(cls)
     except TypeError:  # said where it is made; the other algorithms are described all the same
         options = {}
-    for field in fields(cls):  # type: ignore[arg-type]  # all are dataclasses
+    for field in fields(cls):  # type: ignore[arg-type]
         if field.default is MISSING:
             text = "..."
         elif field.name in options:

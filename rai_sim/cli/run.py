@@ -126,7 +126,7 @@ def run(
     def found(result: Result) -> None:
         results.append(result)
         if not json:
-            show(table.lines(result))
+            show(table.lines(result), or_end=output is None)
 
     interrupted, failure = False, None
     try:

@@ -181,7 +181,10 @@ def scaling(
             show(scaling_text(results, axis))
         if plot is not None and code != 130:
             for line in write_drawings(_drawings(results, axis), plot, form):
-                print(line, file=sys.stderr if json else sys.stdout)
+                if json:
+                    print(line, file=sys.stderr)
+                else:
+                    show(line)
     if said:
         print("rai-sim:", said, file=sys.stderr)
     raise typer.Exit(code)

@@ -12,14 +12,16 @@ from contextlib import contextmanager
 import typer
 
 
-def show(text: str) -> None:
-    """Print a text."""
+def show(text: str, *, or_end: bool = False) -> None:
+    """Print a text. Where the reader has left, files are written and exit codes given all the same;
+    `or_end` says that there is nothing left to do then."""
     try:
         print(text, flush=True)
     except BrokenPipeError:
-        # The reader has seen enough; what is still buffered must not fail again at exit.
+        # The reader has seen enough; what is still buffered, or follows, must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(0) from None
+        if or_end:
+            raise typer.Exit(0) from None
     except OSError as error:
         raise OSError(error.errno, error.strerror, "standard output") from error
 

@@ -67,8 +67,11 @@ def test_a_first_run_compiles_in_two_processes(tmp_path: Path) -> None:
     assert printed[0] == printed[1]
     assert len(printed[0]) == 2
     kept = [path.name for path in (tmp_path / "cache").rglob("*.nbc")]
-    assert len(kept) == 2
-    assert all(name.startswith("loop._run_block") for name in kept)
+    assert len([name for name in kept if name.startswith("loop._run_block")]) == 2
+    # those of the tight lower bound, which the table shows
+    others = [name.split("_0")[0] for name in kept if not name.startswith("loop._run_block")]
+    assert len(set(others)) == len(others)
+    assert all(name.startswith("best_response.") for name in others)
 
 
 def test_who_is_compiled_for() -> None:
