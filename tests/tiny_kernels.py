@@ -2,6 +2,7 @@
 processes would."""
 
 import importlib.util
+import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -32,6 +33,8 @@ def begin(folder: Path, source: str = SOURCE) -> None:
     # some versions of Numba go by a source's time
     if not path.exists() or path.read_text() != source:
         path.write_text(source)
+        # bytecode is told apart by seconds and sizes
+        shutil.rmtree(folder / "__pycache__", ignore_errors=True)
     config.CACHE_DIR = str(folder / "cache")
 
 

@@ -48,7 +48,8 @@ def is_right(problem: Problem, named: NDArray[np.int32]) -> NDArray[np.bool_]:
     Examples
     --------
     >>> import rai_sim as rai
-    >>> is_right(rai.top([0.9, 0.8, 0.1], 2), np.array([[1, 0], [0, 2], [-1, -1]], np.int32)).tolist()
+    >>> problem = rai.top(rai.Bernoulli([0.9, 0.8, 0.1]), 2)
+    >>> is_right(problem, np.array([[1, 0], [0, 2], [-1, -1]], np.int32)).tolist()
     [True, False, False]
     """
     asked = np.repeat(np.arange(problem.n_clusters), problem.required)
