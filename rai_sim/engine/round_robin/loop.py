@@ -174,15 +174,14 @@ def _run_one(run: Run, made: NDArray[np.int64], state: State) -> bool:
         last = last_round(run)
         if clock[ROUND] + rounds > last:
             short = last - clock[ROUND]
-            made[SUMS if left(run.budgets) > 1 else stride] += short
-            state = _meet_cap(run, short, state)
-            if left(run.budgets) == 0 or run.fault[0] != NONE:
-                return False
-            if clock[MISSING] == 0:
-                return True
-            if short > 0:
-                stride, rounds = _choose_stride(run)
-            continue
+            if short == 0 or not _has_later_cap(run):
+                made[stride] += short
+                state = _meet_cap(run, short, state)
+                if left(run.budgets) == 0 or run.fault[0] != NONE:
+                    return False
+                continue
+            # the stretch is cut in two: what is left of it up to the cap is made like any other
+            stride, rounds = SUMS, short
         rounds, state = _advance(run, stride, rounds, last, state)
         made[stride] += rounds
         if stride != CROWD:  # a crowd judges its rounds itself
@@ -214,23 +213,23 @@ def _first_stride(run: Run) -> tuple[int, int]:
     return SUMS, quiet + 1
 
 
+@inlined
+def _has_later_cap(run: Run) -> bool:
+    """Whether the replication goes on from this cap to another one."""
+    return left(run.budgets) > 1 and run.clock[LAST_PAID] <= run.clock[LAST_RECORDED]
+
+
 @kernel
 def _meet_cap(run: Run, short: int, state: State) -> State:
-    """Make the rounds for which the cap and the recording still suffice, and recommend, if the caller
-    asks for it; if at a later cap, too, be ready to go on.
+    """Recommend, if the caller asks for it; if at a later cap, too, be ready to go on, else make the
+    last rounds, `short` of them.
 
-    The rounds hold no event: they are the first of a certified stretch, which is cut in two. So the
-    last cap needs no judgement, and what is drawn there is drawn after all else.
+    These hold no event: they are the first of a certified stretch. So they need no judgement, and
+    what is drawn for them is drawn after all else, if it is asked for at all.
     """
-    clock = run.clock
-    if left(run.budgets) > 1 and clock[LAST_PAID] <= clock[LAST_RECORDED]:
-        if short > 0:
-            state = _pull_sums(run, short, state)
-            _pass_rounds(run, short)
-            _judge(run, SUMS, traced(run.history))
-        if clock[MISSING] > 0 and run.fault[0] == NONE:
-            state = _recommend(run, state)
-            count_rounds(run)
+    if _has_later_cap(run):
+        state = _recommend(run, state)
+        count_rounds(run)
         return state
     _say_why(run)
     asked = left(run.budgets) == 1 and run.fault[0] == NONE
