@@ -30,6 +30,7 @@ from rai_sim.engine.faults import (
     TOO_MANY_PULLS,
     finite,
     report,
+    went_well,
 )
 from rai_sim.engine.history import History, keep_state, see_arm, stopped_at, traced
 from rai_sim.engine.jit import inlined, kernel
@@ -230,9 +231,7 @@ def begin(run: Run, replication: int) -> State:
 @kernel
 def end(run: Run, block: Block, b: int, finished: bool) -> bool:
     """Record a replication in row b of the block; return whether the next one may begin."""
-    if run.fault[0] == STOPPED:
-        run.fault[1] = b
-    if run.fault[0] != NONE:
+    if not went_well(run.fault, b):
         return False
     cluster_of, clock = run.setting.cluster_of, run.clock
     record_outcome(block, b, run.part, cluster_of, finished, clock[ROUND], clock[PULLS])

@@ -36,6 +36,15 @@ def report(fault: NDArray[np.int64], code: int, arm: int, pull: int) -> None:
 
 
 @inlined
+def went_well(fault: NDArray[np.int64], b: int) -> bool:
+    """Whether the replication of row b was run to its end; of a block that was asked to stop, note
+    that b of them were finished."""
+    if fault[0] == STOPPED:
+        fault[1] = b
+    return fault[0] == NONE
+
+
+@inlined
 def finite(x: float) -> bool:
     """Whether a sum can be judged: every comparison with NaN is false, and what is computed from it
     or from an infinity is no index."""

@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 from rai_sim.engine.blocks import Block
 from rai_sim.problem import Problem
 from rai_sim.simulation.experiment import Experiment
+from rai_sim.simulation.statistics import NO_CAP
 
 
 class AtCap(NamedTuple):
-    """Recommendations of replications: (R, sum of r) arms, and (R,) whether all are right."""
+    """Recommendations of replications: (R, sum of r) arms, and (R,) 1 or 0, whether all are right;
+    `NO_CAP` where nothing is recommended, as may be with an algorithm of the user's own."""
 
     named: NDArray[np.int32]
-    right: NDArray[np.bool_]
+    right: NDArray[np.int8]
 
     def cut(self, start: int, stop: int) -> AtCap:
         """Return those of rows start..stop-1."""
@@ -25,21 +27,40 @@ class AtCap(NamedTuple):
 
 
 def at_cap_of(experiment: Experiment, block: Block) -> AtCap | None:
-    """Return what the replications of a block recommend; None without a cap, or if the algorithm
-    recommends nothing."""
+    """Return what the replications of a block recommend, each by itself; None without a cap."""
     if experiment.max_pulls is None:
         return None
-    named = what_is_recommended(block.finished, block.representatives, block.recommended[:, -1])
-    return None if named is None else AtCap(named, is_right(experiment.problem, named))
+    named = _in_the_end(block.finished, block.representatives, block.recommended[:, -1])
+    right = is_right(experiment.problem, named).astype(np.int8)
+    right[(named < 0).any(axis=1)] = NO_CAP
+    return AtCap(named, right)
 
 
 def what_is_recommended(
     finished: NDArray[np.bool_], named: NDArray[np.int32], at_cap: NDArray[np.int32]
 ) -> NDArray[np.int32] | None:
     """Return what finished replications have named, and others recommend at the cap, (R, sum of r);
-    None if that is nothing, as it may be with an algorithm of the user's own."""
-    recommended: NDArray[np.int32] = np.where(finished[:, None], named, at_cap)
+    None if some recommend nothing."""
+    recommended = _in_the_end(finished, named, at_cap)
     return None if (recommended < 0).any() else recommended
+
+
+def _in_the_end(
+    finished: NDArray[np.bool_], named: NDArray[np.int32], at_cap: NDArray[np.int32]
+) -> NDArray[np.int32]:
+    """Return what finished replications have named, and others recommend; -1 for nothing."""
+    recommended: NDArray[np.int32] = np.where(finished[:, None], named, at_cap)
+    return recommended
+
+
+def right_at_cap(
+    experiment: Experiment, recommended: NDArray[np.int32] | None
+) -> NDArray[np.bool_] | None:
+    """Return whether recommendations at the cap are right, (R,); None without a cap, or where it is
+    not known what they are."""
+    if experiment.max_pulls is None or recommended is None:
+        return None
+    return is_right(experiment.problem, recommended)
 
 
 def is_right(problem: Problem, named: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rai_sim.simulation.at_cap import right_at_cap
 from rai_sim.simulation.columns import Found
 from rai_sim.simulation.statistics import Sums, allowed_pulls, of_finished, quantiles_of
 from rai_sim.support.wording import count, json_safe, listed, number, percent
@@ -235,14 +236,8 @@ class Summary:
 
 def found_in(result: Result) -> Found:
     """Return what was found in a result: the row that its statistics are picked from."""
-    capped = result.experiment.max_pulls is not None and result.recommended is not None
-    sums = Sums.of(
-        result.pulls,
-        result.rounds,
-        result.correct,
-        result.finished,
-        result.recommended_correct if capped else None,
-    )
+    right = right_at_cap(result.experiment, result.recommended)
+    sums = Sums.of(result.pulls, result.rounds, result.correct, result.finished, right)
     quantiles = quantiles_of(of_finished(result.pulls, result.finished))
     return Found(result.experiment, sums, quantiles, facts={"seconds": result.seconds})
 

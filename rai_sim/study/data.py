@@ -53,10 +53,9 @@ class Rows(NamedTuple):
     def columns(self) -> tuple[NDArray[Any], ...]:
         """Return pulls, rounds, correct, finished, and whether recommendations at the cap are right
         (int8, `NO_CAP` without one)."""
-        right: NDArray[np.int8] = np.full(len(self.block.pulls), NO_CAP, np.int8)
-        if self.at_cap is not None:
-            right[:] = self.at_cap.right
-        return (*self.block[:4], right)
+        if self.at_cap is None:
+            return (*self.block[:4], np.full(len(self.block.pulls), NO_CAP, np.int8))
+        return (*self.block[:4], self.at_cap.right)
 
 
 class StudyData:
@@ -385,15 +384,22 @@ def rows_frame(rows: Sequence[Rows], arm_pulls: bool = False) -> pl.DataFrame:
 
 def _at_cap_columns(rows: Sequence[Rows], lengths: Sequence[int]) -> dict[str, pl.Series]:
     """Return what is recommended at caps, and whether it is right; null for tasks without one."""
+    if all(one.at_cap is None for one in rows):  # as nearly always, of thousands of short rows
+        return {
+            name: pl.repeat(None, sum(lengths), dtype=kind, eager=True)
+            for name, kind in AT_CAP["replications"].items()
+        }
     found: dict[str, list[pl.Series]] = {name: [] for name in AT_CAP["replications"]}
     for one, length in zip(rows, lengths, strict=True):
         for name, kind in AT_CAP["replications"].items():
             if one.at_cap is None:
                 found[name].append(pl.repeat(None, length, dtype=kind, eager=True))
-            elif name == "recommended":
-                found[name].append(_lists([one.at_cap.named], pl.Int32))
-            else:
-                found[name].append(pl.Series(one.at_cap.right))
+                continue
+            named, right = one.at_cap
+            values = _lists([named], pl.Int32) if name == "recommended" else pl.Series(right == 1)
+            if (right == NO_CAP).any():
+                values = pl.select(pl.when(pl.Series(right != NO_CAP)).then(values)).to_series()
+            found[name].append(values)
     return {name: pl.concat(parts) for name, parts in found.items()}
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from rai_sim.simulation.arm_pulls import BY_REPLICATION, SUMMED
+from rai_sim.simulation.at_cap import right_at_cap
 from rai_sim.simulation.result import Result
 from rai_sim.simulation.simulate import simulate
 from rai_sim.simulation.statistics import NOTHING, Aggregate
@@ -141,7 +142,7 @@ def _check(keep: str, job: Stored) -> tuple[int, str]:
         for at in range(start, stop, min(many, _AT_ONCE)):
             end = min(at + min(many, _AT_ONCE), stop)
             again = _again(task, at, end, None if arms is None else BY_REPLICATION)
-            right = None if task.experiment.max_pulls is None else again.recommended_correct
+            right = right_at_cap(task.experiment, again.recommended)
             total += Aggregate.of(again.pulls, again.rounds, again.correct, again.finished, right)
             if arms is not None and again.arm_pulls is not None:
                 arms[task.key].append(ArmSums(at, end, words_of(again.arm_pulls, again.finished)))

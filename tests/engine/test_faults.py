@@ -76,3 +76,15 @@ def test_only_finite_sums_can_be_judged() -> None:
     large = np.finfo(np.float64).max
     assert all(finite(x) for x in (0.0, -0.0, 5e-324, 1.0, large, -large))
     assert not any(finite(x) for x in (math.nan, -math.nan, math.inf, -math.inf))
+
+
+def test_a_replication_went_well_or_its_row_is_noted() -> None:
+    """The row only where the block was asked to stop; other faults say which arm, and keep that."""
+    went_well = exposed(faults.went_well)
+    fault = np.array([faults.NONE, 0, 0])
+    assert went_well(fault, 5)
+    assert fault.tolist() == [faults.NONE, 0, 0]
+    for code, second in ((faults.STOPPED, 5), (faults.NOT_FINITE, 3)):
+        fault[:] = code, 3, 7
+        assert not went_well(fault, 5)
+        assert fault.tolist() == [code, second, 7]

@@ -1,5 +1,6 @@
 """Curves of success: counts of what capped runs recommend, bands, frames and refusals."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -89,9 +90,9 @@ def test_rules_of_ones_own_are_asked_too() -> None:
     assert 20 < found.right[0] < 80 < found.right[1] < found.right[2] + 1
 
 
-def test_an_algorithm_that_recommends_nothing() -> None:
+def test_an_algorithm_that_recommends_nothing(tmp_path: Path) -> None:
     """There is no curve of it, and a result at a cap keeps no recommendations, rather than wrong ones;
-    where all have finished it is what they named."""
+    where all have finished it is what they named. Studies keep those of finished replications."""
 
     class Mute(rai.Vanilla):
         def run_block(self, law: Any, setting: Any, first: int, block: Any) -> None:
@@ -107,6 +108,26 @@ def test_an_algorithm_that_recommends_nothing() -> None:
             rai.simulate(PROBLEM, Mute(), delta=0.1, replications=20, max_pulls=cap)
             for cap in (40_000, 10**9)
         )
+        for keep in ("replications", "aggregates"):
+            study = rai.Study.grid(
+                {"a": PROBLEM},
+                [Mute()],
+                [0.1],
+                max_pulls=[40_000, 10**9],
+                replications=20,
+                keep=keep,
+            )
+            study.run(tmp_path / keep, part="1/3")
+            results = study.run(tmp_path / keep)  # in other pieces
+            wrong = int((~whole.correct).sum())
+            assert results.summary()["errors_at_cap"].to_list() == [None, wrong]
+            assert results.verify(40, seed=1).mismatches == ()
+            if keep == "replications":
+                rows = results.rows().collect()
+                unknown = rows["recommended"].is_null()
+                assert (unknown == ~rows["finished"]).all()
+                assert (unknown == rows["recommended_correct"].is_null()).all()
+                assert results.result(study.tasks[0]).recommended is None
     finally:
         ALGORITHMS.pop("mute", None)
     assert 0 < cut.finished.sum() < 20

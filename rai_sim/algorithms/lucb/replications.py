@@ -5,7 +5,7 @@ from __future__ import annotations
 from rai_sim.algorithms.lucb.arm_pulls import record_arm_pulls
 from rai_sim.algorithms.lucb.run import PULLS, ROUND, Run
 from rai_sim.engine.blocks import Block
-from rai_sim.engine.faults import NONE, STOPPED
+from rai_sim.engine.faults import went_well
 from rai_sim.engine.jit import inlined
 from rai_sim.engine.partition import record_outcome
 from rai_sim.engine.recommendations import record_recommendations
@@ -23,12 +23,9 @@ def begin(run: Run, replication: int) -> State:
 @inlined
 def end(run: Run, block: Block, b: int, finished: bool) -> bool:
     """Record a replication in row b of the block; return whether the next one may begin."""
-    clock, fault = run.clock, run.fault
-    if fault[0] == STOPPED:
-        fault[1] = b
-    if fault[0] != NONE:
+    if not went_well(run.fault, b):
         return False
-    cluster_of = run.setting.cluster_of
+    cluster_of, clock = run.setting.cluster_of, run.clock
     record_outcome(block, b, run.part, cluster_of, finished, clock[ROUND], clock[PULLS])
     record_arm_pulls(run, block, b)
     record_recommendations(block, b, run.budgets, run.part)

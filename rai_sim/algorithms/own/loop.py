@@ -22,6 +22,7 @@ from rai_sim.engine.faults import (
     WRONG_COUNT,
     finite,
     report,
+    went_well,
 )
 from rai_sim.engine.history import History, keep_state, see_arm, stopped_at, traced
 from rai_sim.engine.jit import driver, inlined, kernel
@@ -119,9 +120,7 @@ def run_block(given: Work, first: int, block: Block) -> None:
     work = by_reference(given)
     for b in range(block.pulls.size):
         finished = _run_one(work, first + b)
-        if work.fault[0] == STOPPED:
-            work.fault[1] = b
-        if work.fault[0] != NONE:
+        if not went_well(work.fault, b):
             return
         R, pulls = work.clock[ROUND], work.clock[PULLS]
         block.rounds_by_stride[SUMS] += R

@@ -38,6 +38,7 @@ from rai_sim.engine.faults import (
     TOO_MANY_PULLS,
     finite,
     report,
+    went_well,
 )
 from rai_sim.engine.history import keep_state, next_asked, see_arm, stopped_at, traced
 from rai_sim.engine.jit import driver, inlined, kernel
@@ -133,12 +134,9 @@ def begin(run: Run, replication: int) -> State:
 @inlined
 def end(run: Run, block: Block, b: int, finished: bool) -> bool:
     """Record a replication in row b of the block; return whether the next one may begin."""
-    clock, fault = run.clock, run.fault
-    if fault[0] == STOPPED:
-        fault[1] = b
-    if fault[0] != NONE:
+    if not went_well(run.fault, b):
         return False
-    cluster_of = run.setting.cluster_of
+    cluster_of, clock = run.setting.cluster_of, run.clock
     record_outcome(block, b, run.part, cluster_of, finished, clock[ROUND], clock[PULLS])
     record_arm_pulls(run, block, b)
     record_recommendations(block, b, run.budgets, run.part)
