@@ -74,7 +74,7 @@ def left(budgets: Budgets) -> int:
 def cap_of(budgets: Budgets, max_pulls: int) -> int:
     """Return the most pulls that there may be: up to the next cap that is asked for, if there is
     one."""
-    if budgets.passed[0] < budgets.pulls.size:
+    if budgets.pulls.size > 0 and budgets.passed[0] < budgets.pulls.size:
         return budgets.pulls[budgets.passed[0]]
     return max_pulls if max_pulls >= 0 else MOST_PULLS
 
@@ -148,10 +148,17 @@ def _clearance(key: NDArray[np.float64], x: int, p0: int, p1: int, n: int) -> fl
     return nearest
 
 
-@kernel
+@inlined
 def record_recommendations(block: Block, b: int, budgets: Budgets, part: Partition) -> None:
-    """Write a replication's recommendations into row b, and be ready for the next replication. At
-    caps that it did not reach it has what it named."""
+    """Write a replication's recommendations into row b, if any are asked for, and be ready for the
+    next replication."""
+    if budgets.pulls.size > 0:
+        _write(block, b, budgets, part)
+
+
+@kernel
+def _write(block: Block, b: int, budgets: Budgets, part: Partition) -> None:
+    """Write what is recommended at each cap: at those that were not reached what was named."""
     for k in range(budgets.pulls.size):
         reached = k < budgets.passed[0]
         for j in range(part.outputs.size):
