@@ -42,6 +42,7 @@ from rai_sim.simulation.result import Summary as Summary
 from rai_sim.simulation.simulate import SimulationInterrupted as SimulationInterrupted
 from rai_sim.simulation.simulate import simulate as simulate
 from rai_sim.simulation.success import SuccessCurve as SuccessCurve
+from rai_sim.simulation.success import SuccessInterrupted as SuccessInterrupted
 from rai_sim.simulation.success import success_by as success_by
 
 # from now on forks are noted
@@ -103,6 +104,7 @@ __all__ = [
     "StudyInterrupted",
     "StudyResults",
     "SuccessCurve",
+    "SuccessInterrupted",
     "Summary",
     "TimeLimitWarning",
     "TopTwo",

@@ -20,7 +20,8 @@ import rai_sim as rai
 _FIXED = (
     "BatchedTrackAndStop Bernoulli Beta Butterscotch Categorical Certification "
     "CertificationInterrupted Gaussian LUCB Poisson Problem Recorded Result STREAM_VERSION "
-    "SimulationInterrupted StudentT Study StudyFailed StudyInterrupted StudyResults SuccessCurve Summary "
+    "SimulationInterrupted StudentT Study StudyFailed StudyInterrupted StudyResults SuccessCurve "
+    "SuccessInterrupted Summary "
     "TopTwo Trace Uniform Vanilla WorkersLost arm_pulls best_arm bounds certify coarse_ranking "
     "full_ranking hard_problems instances load_result m_of_top merge_studies movielens one_of_top "
     "open_study plotting scaling simulate success_by table_problem top trace "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,7 +27,7 @@ from rai_sim.cli.problem import build_problem, takes_problem
 from rai_sim.cli.tables import json_text, problem_document
 from rai_sim.cli.text import show
 from rai_sim.simulation.progress import Bar
-from rai_sim.simulation.success import SuccessCurve, success_by
+from rai_sim.simulation.success import SuccessCurve, SuccessInterrupted, success_by
 from rai_sim.support.parsing import parse_integers
 from rai_sim.support.text_tables import text_table
 
@@ -89,16 +90,24 @@ def success(
         "seed": seed,
         "skip_error": skip_error,
     }
-    curves = []
-    for text in algorithm or ["vanilla"]:
-        chosen = parse_algorithm(text)
-        with Bar(1, None, chosen.label, brief=True) as bar:
-            curves.append(success_by(problem, chosen, pulls=caps, n_jobs=jobs, **numbers))
-            bar.update(1)
+    curves: list[SuccessCurve] = []
+    interrupted = False
+    try:
+        for chosen in [parse_algorithm(text) for text in algorithm or ["vanilla"]]:
+            with Bar(1, None, chosen.label, brief=True) as bar:
+                curves.append(success_by(problem, chosen, pulls=caps, n_jobs=jobs, **numbers))
+                bar.update(1)
+    except SuccessInterrupted as stopped:
+        interrupted = True
+        curves += [] if stopped.curve is None else [stopped.curve]
+        if not curves:
+            print("rai-sim: INTERRUPTED before a replication was finished", file=sys.stderr)
+            raise typer.Exit(130) from None
     rerun = again("success", **problem_options, pulls=pulls, algorithm=algorithm, **numbers)
 
     def document() -> dict[str, Any]:
         told = {"problem": problem_document(problem), **numbers, "rerun": rerun}
+        told["interrupted"] = interrupted
         return told | {"rows": frame_of(curves).to_dicts()}
 
     if output is not None:
@@ -108,8 +117,13 @@ def success(
     if json:
         show(json_text(document()))
     else:
-        drawn = [] if plot is None else [f"drawn into {plot}"]
-        show("\n".join([*lines_of(curves), "", *drawn, f"the same again: {rerun}"]))
+        notes = [] if plot is None else [f"drawn into {plot}"]
+        if interrupted:
+            done, label = curves[-1].replications, curves[-1].experiment.algorithm.label
+            notes.append(f"INTERRUPTED: {label} with {done:,} of {replications:,} replications")
+        show("\n".join([*lines_of(curves), "", *notes, f"the same again: {rerun}"]))
+    if interrupted:
+        raise typer.Exit(130)
 
 
 def frame_of(curves: Sequence[SuccessCurve]) -> pl.DataFrame:

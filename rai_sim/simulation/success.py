@@ -158,6 +158,31 @@ class SuccessCurve:
         )
 
 
+class SuccessInterrupted(KeyboardInterrupt):
+    """Ctrl-C during `success_by`; `.curve` is that of the finished replications, or None if there is
+    none.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> curve = rai.success_by(rai.table_problem(2), rai.Vanilla(), pulls=[100], replications=20)
+    >>> try:
+    ...     raise rai.SuccessInterrupted(curve)  # as Ctrl-C does
+    ... except rai.SuccessInterrupted as stopped:
+    ...     print(stopped)
+    interrupted; the curve of the 20 finished replications is this exception's .curve
+    """
+
+    def __init__(self, curve: SuccessCurve | None) -> None:
+        """Keep what was finished."""
+        finished = 0 if curve is None else curve.replications
+        super().__init__(
+            f"interrupted; the curve of the {finished:,} finished replications is this exception's "
+            ".curve"
+        )
+        self.curve = curve
+
+
 def success_by(
     problem: Problem,
     algorithm: Algorithm,
@@ -193,6 +218,8 @@ def success_by(
     TypeError, ValueError
         As `simulate` does; if `pulls` is no list of positive integers; or of an algorithm of your
         own that recommends nothing (its kernel does not call `record_recommendations`).
+    SuccessInterrupted
+        On Ctrl-C, with what was finished.
 
     Examples
     --------
@@ -206,16 +233,25 @@ def success_by(
     count = check_count("replications", replications, 1)
     experiment = checked_experiment(problem, algorithm, delta, seed, skip_error, caps[-1])
     jobs = check_workers(n_jobs)
-    right = stopped = np.zeros(len(caps), np.int64)
-    for found in _run(experiment, caps, count, jobs):
-        right, stopped = right + found.right, stopped + found.stopped
-    return SuccessCurve(experiment, count, np.array(caps, np.int64), right, stopped)
+    numbers = np.array(caps, np.int64)
+    seen = SuccessCurve(experiment, 0, numbers, 0 * numbers, 0 * numbers)
+    try:
+        for found in _run(experiment, caps, count, jobs):
+            right, stopped = seen.right + found.right, seen.stopped + found.stopped
+            # one assignment: an interrupt finds all of it, or nothing
+            seen = SuccessCurve(
+                experiment, seen.replications + found.replications, numbers, right, stopped
+            )
+    except KeyboardInterrupt:
+        raise SuccessInterrupted(seen if seen.replications else None) from None
+    return seen
 
 
 class _Found(NamedTuple):
-    """Of some replications: how many are right, and have stopped, at each number of pulls, and
-    seconds."""
+    """Of some replications: their number, how many are right, and have stopped, at each number of
+    pulls, and seconds."""
 
+    replications: int
     right: NDArray[np.int64]
     stopped: NDArray[np.int64]
     seconds: float
@@ -242,7 +278,7 @@ def _run(
 
 def _part(experiment: Experiment, caps: Sequence[int], rows: tuple[int, int]) -> _Found:
     """Run replications, and count."""
-    problem, (start, stop) = experiment.problem, rows
+    problem, (start, stop), count = experiment.problem, rows, rows[1] - rows[0]
     right, stopped, seconds = np.zeros(len(caps), np.int64), np.zeros(len(caps), np.int64), 0.0
     while start < stop:
         block = new_block(stop - start, sum(problem.required), budgets=caps)
@@ -259,7 +295,7 @@ def _part(experiment: Experiment, caps: Sequence[int], rows: tuple[int, int]) ->
         over = block.finished[done, None] & (block.pulls[done, None] <= np.array(caps))
         stopped += over.sum(axis=0)
         start, seconds = start + part.finished, seconds + part.seconds
-    return _Found(right, stopped, seconds)
+    return _Found(count, right, stopped, seconds)
 
 
 def _checked(pulls: ArrayLike) -> list[int]:

@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 import polars as pl
-from command_line import Capture, printed, refused
+import pytest
+from command_line import Capture, printed, refused, run
 
 import rai_sim as rai
+from rai_sim.cli import success as verb
 
 WORDS = "success --means 0.8,0.5 --clusters 1,1 --required 1,0 --pulls 2,20,200 --replications 100"
 
@@ -39,3 +41,25 @@ def test_refusals(capsys: Capture) -> None:
     """Name the option."""
     assert "--pulls" in refused(capsys, "success --pulls 0,5")
     assert "--plot" in refused(capsys, "success --pulls 5 --plot curve.gif")
+
+
+def test_an_interrupt_shows_what_was_finished(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """In the table, the file and JSON, which say so; exit code 130; nothing but that without any."""
+    problem, file = rai.best_arm(rai.Bernoulli([0.8, 0.5])), tmp_path / "curve.csv"
+    part: rai.SuccessCurve | None = rai.success_by(
+        problem, rai.Vanilla(), pulls=[2, 20, 200], replications=40
+    )
+
+    def stopped(*_: object, **__: object) -> None:
+        raise rai.SuccessInterrupted(part)
+
+    monkeypatch.setattr(verb, "success_by", stopped)
+    text = printed(capsys, f"{WORDS} --output {file}", 130)
+    assert "INTERRUPTED: Vanilla(merging=True) with 40 of 100 replications" in text
+    assert pl.read_csv(file)["replications"].to_list() == [40] * 3
+    assert json.loads(printed(capsys, f"{WORDS} --json", 130))["interrupted"] is True
+    part = None
+    run(WORDS, 130)
+    assert capsys.readouterr().err == "rai-sim: INTERRUPTED before a replication was finished\n"

@@ -10,6 +10,7 @@ from own_rules import EachOften
 import rai_sim as rai
 from rai_sim import Vanilla
 from rai_sim.algorithms.base import ALGORITHMS
+from rai_sim.simulation import success
 
 PROBLEM = rai.table_problem(2)
 PULLS = [5, 10, 300, 3_000, 60_000]
@@ -152,3 +153,29 @@ def test_refusals(pulls: list[int], error: type[Exception], words: str) -> None:
     """Before anything is run."""
     with pytest.raises(error, match=words):
         rai.success_by(PROBLEM, Vanilla(), pulls=pulls)
+
+
+def test_an_interrupt_keeps_what_was_finished(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts before Ctrl-C, as of that many replications alone; None where there is none."""
+    calls = iter([False, False, True])
+    whole = vars(success)["run_part"]
+
+    def part(*given: Any) -> Any:
+        if next(calls):
+            raise KeyboardInterrupt
+        return whole(*given)
+
+    monkeypatch.setattr(success, "run_part", part)
+    with pytest.raises(rai.SuccessInterrupted, match=r"curve of the \d+ finished") as stopped:
+        rai.success_by(PROBLEM, Vanilla(), pulls=[10, 300], replications=10**7)
+    found = stopped.value.curve
+    assert found is not None
+    assert 2 <= found.replications < 10**7
+    monkeypatch.undo()
+    alone = rai.success_by(PROBLEM, Vanilla(), pulls=[10, 300], replications=found.replications)
+    assert found.right.tolist() == alone.right.tolist()
+    assert found.stopped.tolist() == alone.stopped.tolist()
+    monkeypatch.setattr(success, "run_part", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(rai.SuccessInterrupted, match="curve of the 0 finished") as stopped:
+        rai.success_by(PROBLEM, Vanilla(), pulls=[10, 300], replications=5)
+    assert stopped.value.curve is None
