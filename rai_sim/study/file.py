@@ -160,6 +160,7 @@ def _study(document: dict[str, Any], folder: Path, changes: Mapping[str, Any]) -
     numbers = {key: _whole(document.get(key, default)) for key, default in _NUMBERS.items()}
     caps = document.get("max_pulls")
     caps = _list("max_pulls", caps, "such as [1e3, 1e4]") if isinstance(caps, list) else [caps]
+    grid: tuple[list[Any], ...] = algorithms, levels, caps
     tasks: list[Task] = []
     places: dict[str, str] = {}
     named: dict[str, str] = {}
@@ -168,22 +169,20 @@ def _study(document: dict[str, Any], folder: Path, changes: Mapping[str, Any]) -
             raise StudyFileError(
                 f"{place}.name = {name!r}: {named[name]} has this name; give every instance its own"
             )
-        for a, algorithm in enumerate(algorithms):
-            for d, delta in enumerate(levels):
-                for k, cap in enumerate(caps):
-                    of_task = numbers | {"max_pulls": _whole(cap)}
-                    run = _made(partial(checked_experiment, problem, algorithm, delta), of_task)
-                    task = Task(name, run, parameters)
-                    here = f"{place} with {swept}algorithms[{a}] and delta[{d}]"
-                    here += f" and max_pulls[{k}]" if len(caps) > 1 else ""
-                    if task.key in places:
-                        remedy = "; a sweep may be cut into several [[instances]]" if swept else ""
-                        raise StudyFileError(
-                            f"{here} ({task.label}) is the same task as {places[task.key]}; leave "
-                            f"one of them out{remedy}"
-                        )
-                    places[task.key] = here
-                    tasks.append(task)
+        for (a, algorithm), (d, delta), (k, cap) in itertools.product(*map(enumerate, grid)):
+            of_task = numbers | {"max_pulls": _whole(cap)}
+            run = _made(partial(checked_experiment, problem, algorithm, delta), of_task)
+            task = Task(name, run, parameters)
+            here = f"{place} with {swept}algorithms[{a}] and delta[{d}]"
+            here += f" and max_pulls[{k}]" if len(caps) > 1 else ""
+            if task.key in places:
+                remedy = "; a sweep may be cut into several [[instances]]" if swept else ""
+                raise StudyFileError(
+                    f"{here} ({task.label}) is the same task as {places[task.key]}; leave one of "
+                    f"them out{remedy}"
+                )
+            places[task.key] = here
+            tasks.append(task)
     given = {
         key: _whole(document[key]) if "replications" in key else document[key]
         for key in _STUDY

@@ -11,8 +11,6 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.certification.verdicts import ALPHA, check_alpha, level_of_each
 from rai_sim.problem import Problem
@@ -658,13 +656,14 @@ def _named(problems: Iterable[Problem]) -> dict[str, Problem]:
 
 def _caps(max_pulls: int | Iterable[int | None] | None) -> list[int | None]:
     """Return the caps of a grid: one, or several; each is checked with its task."""
-    single = max_pulls is None or isinstance(max_pulls, (int, float, str, np.generic))
-    caps = [max_pulls] if single else list(max_pulls)  # type: ignore[arg-type]
+    single = isinstance(max_pulls, str) or getattr(max_pulls, "shape", None) == ()
+    several = isinstance(max_pulls, Iterable) and not single
+    caps: list[Any] = list(max_pulls) if several else [max_pulls]  # type: ignore[arg-type]
     if not caps:
         raise ArgumentValueError(
             "max_pulls", "max_pulls is empty; give None, a number of pulls, or several of them"
         )
-    return caps  # type: ignore[return-value]
+    return caps
 
 
 def _check_until(value: object) -> str:

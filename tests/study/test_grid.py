@@ -1,6 +1,7 @@
 """A study's definition: what is refused, and what it wants."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -108,6 +109,18 @@ def test_several_caps_are_several_tasks() -> None:
     study = Study.grid([problem], [rai.Vanilla()], [0.1, 0.01], max_pulls=(100, None, 1000))
     found = [(task.experiment.delta, task.experiment.max_pulls) for task in study.tasks]
     assert found == [(delta, cap) for delta in (0.1, 0.01) for cap in (100, None, 1000)]
+    several: tuple[tuple[Any, int], ...] = (
+        (iter([100, None, 1000]), 3),
+        (np.array([100, 200]), 2),
+        (np.array(100), 1),
+        (7, 1),
+    )
+    for given, number in several:
+        tasks = Study.grid([problem], [rai.Vanilla()], [0.1], max_pulls=given).tasks
+        assert len(tasks) == number
+    for wrong in ("5", object(), 1.5):
+        with pytest.raises(TypeError, match="max_pulls must be an integer; got"):
+            Study.grid([problem], [rai.Vanilla()], [0.1], max_pulls=wrong)  # type: ignore[arg-type]
     for caps, words in (((), "max_pulls is empty"), ((100, 0), "max_pulls is 0")):
         with pytest.raises(ValueError, match=words):
             Study.grid([problem], [rai.Vanilla()], [0.1], max_pulls=caps)
