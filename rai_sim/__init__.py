@@ -11,7 +11,6 @@ import importlib
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
-from rai_sim import bounds as bounds
 from rai_sim import instances as instances
 from rai_sim.algorithms.butterscotch import Butterscotch as Butterscotch
 from rai_sim.algorithms.lucb import LUCB as LUCB
@@ -35,25 +34,18 @@ from rai_sim.problem import m_of_top as m_of_top
 from rai_sim.problem import one_of_top as one_of_top
 from rai_sim.problem import table_problem as table_problem
 from rai_sim.problem import top as top
-from rai_sim.simulation.pools import WorkersLost as WorkersLost
 from rai_sim.simulation.result import Experiment as Experiment
 from rai_sim.simulation.result import Result as Result
 from rai_sim.simulation.result import Summary as Summary
 from rai_sim.simulation.simulate import SimulationInterrupted as SimulationInterrupted
 from rai_sim.simulation.simulate import simulate as simulate
-from rai_sim.simulation.success import SuccessCurve as SuccessCurve
-from rai_sim.simulation.success import SuccessInterrupted as SuccessInterrupted
-from rai_sim.simulation.success import success_by as success_by
 
 # from now on forks are noted
 from rai_sim.support.forks import refuse_forked_polars as _refuse_forked_polars  # noqa: F401
 from rai_sim.support.version import __version__ as __version__
-from rai_sim.tracing.events import Event as Event
-from rai_sim.tracing.trace import Trace as Trace
-from rai_sim.tracing.trace import arm_pulls as arm_pulls
-from rai_sim.tracing.trace import trace as trace
 
 if TYPE_CHECKING:
+    from rai_sim import bounds as bounds
     from rai_sim import plotting as plotting
     from rai_sim import samplers as samplers
     from rai_sim import scaling as scaling
@@ -64,6 +56,10 @@ if TYPE_CHECKING:
     from rai_sim.certification import CertificationInterrupted as CertificationInterrupted
     from rai_sim.certification import certify as certify
     from rai_sim.certification import hard_problems as hard_problems
+    from rai_sim.simulation.pools import WorkersLost as WorkersLost
+    from rai_sim.simulation.success import SuccessCurve as SuccessCurve
+    from rai_sim.simulation.success import SuccessInterrupted as SuccessInterrupted
+    from rai_sim.simulation.success import success_by as success_by
     from rai_sim.study import StoreError as StoreError
     from rai_sim.study import StoreWarning as StoreWarning
     from rai_sim.study import Study as Study
@@ -74,6 +70,10 @@ if TYPE_CHECKING:
     from rai_sim.study import load_result as load_result
     from rai_sim.study import merge_studies as merge_studies
     from rai_sim.study import open_study as open_study
+    from rai_sim.tracing.events import Event as Event
+    from rai_sim.tracing.trace import Trace as Trace
+    from rai_sim.tracing.trace import arm_pulls as arm_pulls
+    from rai_sim.tracing.trace import trace as trace
 
 __all__ = [
     "LUCB",
@@ -140,43 +140,47 @@ __all__ = [
 if importlib.util.find_spec("matplotlib") is None:
     __all__.remove("plotting")
 
-#: Names of studies, which are loaded when first used: frames are slow to import.
-_OF_STUDIES = (
-    "StoreError",
-    "StoreWarning",
-    "Study",
-    "StudyFailed",
-    "StudyInterrupted",
-    "StudyResults",
-    "TimeLimitWarning",
-    "load_result",
-    "merge_studies",
-    "open_study",
-)
-#: Names of certification, likewise: most programs certify nothing.
-_OF_CERTIFICATION = ("Certification", "CertificationInterrupted", "certify", "hard_problems")
-#: Bases of a user's own, with kernels that few programs need.
-_OF_OWN = {
-    "OwnArms": "arms.own",
-    "OwnRoundRobin": "algorithms.own.round_robin",
-    "OwnRule": "algorithms.own.rule",
+#: Names that are loaded when first used, by the module that has them: programs that need none of
+#: these start sooner, and frames are slow to import.
+_LATER = {
+    name: module
+    for module, names in {
+        "study": (
+            "StoreError",
+            "StoreWarning",
+            "Study",
+            "StudyFailed",
+            "StudyInterrupted",
+            "StudyResults",
+            "TimeLimitWarning",
+            "load_result",
+            "merge_studies",
+            "open_study",
+        ),
+        "certification": (
+            "Certification",
+            "CertificationInterrupted",
+            "certify",
+            "hard_problems",
+        ),
+        "simulation.pools": ("WorkersLost",),
+        "simulation.success": ("SuccessCurve", "SuccessInterrupted", "success_by"),
+        "tracing.events": ("Event",),
+        "tracing.trace": ("Trace", "arm_pulls", "trace"),
+        "arms.own": ("OwnArms",),
+        "algorithms.own.round_robin": ("OwnRoundRobin",),
+        "algorithms.own.rule": ("OwnRule",),
+    }.items()
+    for name in names
 }
-#: Parts of the package that not every program needs: figures need matplotlib, which is an extra.
-_PARTS = ("movielens", "plotting", "samplers", "scaling")
+#: Parts of the package, likewise; figures need matplotlib, which is an extra.
+_PARTS = ("bounds", "movielens", "plotting", "samplers", "scaling")
 
 
 def __getattr__(name: str) -> Any:
-    """Load what belongs to studies, certification, figures and ratings on first use."""
-    if name in _OF_STUDIES:
-        from rai_sim import study
-
-        return getattr(study, name)
-    if name in _OF_CERTIFICATION:
-        from rai_sim import certification
-
-        return getattr(certification, name)
-    if name in _OF_OWN:
-        return getattr(importlib.import_module(f"rai_sim.{_OF_OWN[name]}"), name)
+    """Load what not every program needs on first use."""
+    if name in _LATER:
+        return getattr(importlib.import_module(f"rai_sim.{_LATER[name]}"), name)
     if name in _PARTS:
         return importlib.import_module(f"rai_sim.{name}")
     raise AttributeError(f"module 'rai_sim' has no attribute {name!r}")

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rai_sim import bounds
 from rai_sim.simulation.statistics import (
     ABOVE,
     QUANTILES,
@@ -27,6 +26,7 @@ from rai_sim.support.columns import Catalogue, Column, first_key, sort_key
 from rai_sim.support.wording import listed, number, percent
 
 if TYPE_CHECKING:
+    from rai_sim.bounds import FiniteBound
     from rai_sim.simulation.experiment import Experiment
 
 
@@ -99,8 +99,10 @@ class Found:
         )
 
     @cached_property
-    def tight(self) -> bounds.FiniteBound | None:
+    def tight(self) -> FiniteBound | None:
         """The lower bound at this delta; None where it is not to be had in passing."""
+        from rai_sim import bounds  # here: most programs ask for runs alone
+
         return bounds.shown(self.experiment.problem, self.experiment.delta)
 
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim import bounds
 from rai_sim.simulation.sums import bin_edges, bin_of, exact_sum, exact_sum_of_squares
 
 if TYPE_CHECKING:
@@ -414,6 +413,8 @@ def bounds_hold(problem: Problem) -> bool:
 
 def lower_bound(problem: Problem, delta: float) -> float:
     """Return Theorem 1's bound; NaN where it does not hold for the arms."""
+    from rai_sim import bounds  # here and below: most programs ask for runs alone
+
     return float(bounds.lower(problem, delta)) if bounds_hold(problem) else math.nan
 
 
@@ -429,6 +430,8 @@ def upper_bound(
     known = not np.isnan(problem.arms.means).any()
     if algorithm.theorem is None or not known or not bounds_hold(problem):
         return None, None
+    from rai_sim import bounds
+
     function, theorem = algorithm.theorem
     return theorem, float(getattr(bounds, function)(problem, delta))
 

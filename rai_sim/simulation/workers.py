@@ -4,11 +4,10 @@ over workers."""
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import lru_cache
 from itertools import islice
 from threading import Barrier
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -17,12 +16,13 @@ from rai_sim.engine.blocks import Block, Setting, new_block
 from rai_sim.engine.faults import MOST_PULLS, NONE, raise_fault
 from rai_sim.engine.streams import stream_key
 from rai_sim.simulation.compilation import about_to_run
-from rai_sim.simulation.elsewhere import Elsewhere, in_waves
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.pace import Pace
-from rai_sim.simulation.pools import count_workers, open_pool
 from rai_sim.simulation.signals import running, watched
 from rai_sim.simulation.underway import underway
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 Job = TypeVar("Job")
 Outcome = TypeVar("Outcome")
@@ -88,7 +88,12 @@ def effective_workers(n_jobs: int | None) -> int:
     TimeoutError
         If a Dask cluster is configured and has no worker.
     """
-    return 1 if n_jobs == 1 else count_workers(_backend(), n_jobs)
+    if n_jobs == 1:
+        return 1
+    # here and below: what a run in one thread need not load
+    from rai_sim.simulation.pools import count_workers
+
+    return count_workers(_backend(), n_jobs)
 
 
 def share_memory(n_jobs: int | None) -> bool:
@@ -145,6 +150,9 @@ def spread(
     if share_memory(n_jobs):
         yield from _on_threads(run, iter(jobs), workers)
         return
+    from rai_sim.simulation.elsewhere import Elsewhere, in_waves
+    from rai_sim.simulation.pools import open_pool
+
     pool = open_pool(_backend(), workers)
     yield from (
         in_waves(run, iter(jobs), n_jobs, workers)
@@ -158,6 +166,8 @@ def _on_threads(
 ) -> Generator[Outcome]:
     """Run jobs on threads. joblib's threads would do, but it looks for their results every
     hundredth of a second only."""
+    from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+
     with watched(), ThreadPoolExecutor(workers) as pool:
         _start_threads(pool, workers)
         begun: set[Future[Outcome]] = {pool.submit(run, job) for job in islice(jobs, 2 * workers)}
@@ -183,6 +193,8 @@ def _start_threads(pool: ThreadPoolExecutor, workers: int) -> None:
     """Start all threads before there is work: the exception of a signal that comes while a pool
     starts a thread leaves one behind that the pool does not know of, so that nobody waits for its
     work."""
+    from concurrent.futures import wait
+
     all_there = Barrier(workers)
     try:
         wait([pool.submit(all_there.wait) for _ in range(workers)])

@@ -16,13 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.algorithms.base import Algorithm, option
-from rai_sim.algorithms.butterscotch import loop
 from rai_sim.algorithms.butterscotch.strides import CHECKS
 from rai_sim.engine import schedule as operations
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.jit import implements
 from rai_sim.engine.pairs import pairs_to_order
-from rai_sim.engine.round_robin.loop import run_block
 from rai_sim.engine.strides import holds
 
 if TYPE_CHECKING:
@@ -90,8 +88,12 @@ class Butterscotch(Algorithm):
         else:
             pairs = pairs_to_order(setting.sizes.tolist(), setting.required.tolist(), self.merging)
             schedule = _schedule(4.0, pairs, 6.0 * setting.delta)
-        run = loop.run_block if holds(setting.strides, CHECKS) else run_block
-        run(law, schedule, self.merging, setting, first, block)
+        # here: kernels, which the import of the package need not wait for
+        if holds(setting.strides, CHECKS):
+            from rai_sim.algorithms.butterscotch.loop import run_block
+        else:
+            from rai_sim.engine.round_robin.loop import run_block
+        run_block(law, schedule, self.merging, setting, first, block)
 
 
 def paper(N: int, delta: float) -> ButterscotchSchedule:

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rai_sim.algorithms.base import Algorithm, option
-from rai_sim.algorithms.lucb.loop import new_run, new_scratch, run_block
-from rai_sim.algorithms.lucb.run import Rule
 from rai_sim.algorithms.lucb.variants.named import NamedRadius
 from rai_sim.algorithms.lucb.variants.picks import PicksName, choice_of, what_is_asked_for
 from rai_sim.algorithms.lucb.variants.radii import RadiusName
@@ -131,13 +129,16 @@ class LUCB(Algorithm):
 
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""
+        # here and below: kernels, which the import of the package need not wait for
         if self.radius == "paper" and self.picks == "all":
+            from rai_sim.algorithms.lucb.loop import new_run, new_scratch, run_block
+            from rai_sim.algorithms.lucb.run import Rule
+
             rule = Rule(
                 math.pi**2 * setting.cluster_of.size / (3.0 * setting.delta), self.as_printed
             )
             run_block(new_run(law, rule, setting, block), new_scratch(setting), first, block)
             return
-        # here: kernels that most programs never ask for
         from rai_sim.algorithms.lucb.variants import loop as variants
 
         choice = choice_of(

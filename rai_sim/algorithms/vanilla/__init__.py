@@ -15,7 +15,6 @@ from rai_sim.algorithms.base import Algorithm, option
 from rai_sim.algorithms.vanilla.widths import VanillaSchedule, Width, schedule_of, widths_of
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.pairs import pairs_to_order
-from rai_sim.engine.round_robin.loop import run_block
 from rai_sim.support.errors import ArgumentValueError
 
 if TYPE_CHECKING:
@@ -106,6 +105,9 @@ class Vanilla(Algorithm):
 
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""
+        # here: kernels, which the import of the package need not wait for
+        from rai_sim.engine.round_robin.loop import run_block
+
         schedule = self._schedule(
             setting.cluster_of.size,
             setting.sizes.tolist(),

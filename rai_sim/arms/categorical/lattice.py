@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,8 @@ def lattice_of(values: NDArray[np.float64]) -> tuple[float, float, NDArray[np.fl
     A value counts as the fraction of denominator up to 10,000 that it is within rounding: 0.1 is
     one tenth, and so is 1.1 - 1.
     """
+    from fractions import Fraction  # here: few programs need it
+
     fractions = [Fraction(v).limit_denominator(_LARGEST_DENOMINATOR) for v in values.tolist()]
     if len(set(fractions)) < len(fractions):  # values closer than rounding stay apart
         return 0.0, 1.0, values.copy()

@@ -17,9 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.arms.categorical.alias import alias_tables
 from rai_sim.arms.categorical.proxy import largest_variance_proxy
-from rai_sim.arms.categorical.sums import sum_tables
 from rai_sim.engine import law as operations
 from rai_sim.engine.jit import implements, kernel
 from rai_sim.engine.sampling import binomial, bits_set
@@ -102,6 +100,10 @@ def new_law(
 ) -> CategoricalLaw:
     """Return the law of arms of some means and steps in law units; the columns of `probabilities`
     are those of `steps`."""
+    # here: with a kernel, which the import of the package need not wait for
+    from rai_sim.arms.categorical.alias import alias_tables
+    from rai_sim.arms.categorical.sums import sum_tables
+
     n_arms, n_levels = probabilities.shape
     order = np.argsort(-probabilities, axis=1, kind="stable")
     p = np.take_along_axis(probabilities, order, axis=1)
