@@ -22,9 +22,15 @@ from rai_sim.engine.vectors import _everywhere, _load, _shuffled, _store
 ARMS = 16
 #: From one vector to the next, in bytes.
 VECTOR = np.uint64(8 * ARMS)
+#: Rows of an arm's numbers, one vector a row: n_a, sum of rewards, empirical mean, LCB, UCB, 1 / (2
+#: n_a); then what the last four will be in the next round, if the arm is not pulled in this one, and
+#: if it is.
+TAKEN, TOTAL, MEAN, LOW, HIGH, _RECIPROCAL, _IF_NOT_PULLED, _IF_PULLED = 0, 1, 2, 3, 4, 5, 6, 10
+ROWS = 14
+#: n_a for which quotients are right.
+MOST_TAKEN = 2.0**48
 _DOUBLE, _WORD = ir.DoubleType(), ir.IntType(64)
 _DOUBLES, _WORDS = ir.VectorType(_DOUBLE, ARMS), ir.VectorType(_WORD, ARMS)
-_HALF = ir.VectorType(_DOUBLE, ARMS // 2)
 
 
 def _chosen(builder: Any, mask: Any) -> Any:
@@ -38,89 +44,152 @@ def _as_mask(builder: Any, truths: Any) -> Any:
     return builder.zext(builder.bitcast(truths, ir.IntType(ARMS)), _WORD)
 
 
+def _row(row: int) -> int:
+    """Return how far behind the first a row begins, in bytes."""
+    return 8 * ARMS * row
+
+
+def _called(builder: Any, name: str, *operands: Any) -> Any:
+    """Return what one of LLVM's operations on vectors gives."""
+    kind = operands[0].type
+    return builder.call(
+        cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(kind, [kind] * len(operands)),
+            f"llvm.{name}.v{kind.count}f64",
+        ),
+        operands,
+    )
+
+
+def _fuses(context: Any) -> bool:
+    """Whether the processor multiplies and adds in one operation; what has no `fma` feature has it
+    always, but x86."""
+    triple, _, features = context.codegen().magic_tuple()
+    return not triple.startswith("x86") or "+fma" in features.split(",")
+
+
+def _quotient(context: Any, builder: Any, a: Any, b: Any, reciprocal: Any) -> Any:
+    """Return a / b, rounded as a division is, given 1 / b so rounded; b is an integer below 2^50.
+
+    A division keeps the processor waiting longer than what this takes, where products and sums can
+    be rounded once. *Proof.* Let u = 2^-53, y =
+    (1 + e) / b the reciprocal and q = a y as computed, so |e| <= u and q is within a factor of 1 +
+    2 u + u^2 of a / b. The remainder a - b q is a multiple of q's last digit and less than 2^52 of
+    them, so it is computed exactly; and q + (a - b q) y = a / b + (a / b - q) e is off a / b by 2^-104
+    of it or so, less than (1 + u) 2^-105. Rounded once, it is a / b rounded unless a number halfway
+    between two doubles, M 2^f with M < 2^54 odd, is as close to a / b. But b M 2^f is not a, as it
+    has 54 digits or more, and differs from it by 2^f at least, or by a's last digit if that is
+    less: by 2^-104 or more of a. []
+    """
+    if not _fuses(context):
+        return builder.fdiv(a, b)
+    q = builder.fmul(a, reciprocal)
+    return _called(builder, "fma", _called(builder, "fma", builder.fneg(q), b, a), reciprocal, q)
+
+
+def _bounds(
+    context: Any, builder: Any, mean: Any, log_term: Any, twice: Any, reciprocal: Any
+) -> tuple[Any, Any]:
+    """Return mean -+ sqrt(log_term / twice), as the operations of the definition give it."""
+    radius = _called(builder, "sqrt", _quotient(context, builder, log_term, twice, reciprocal))
+    return builder.fsub(mean, radius), builder.fadd(mean, radius)
+
+
 @intrinsic  # type: ignore[untyped-decorator]  # to mypy, Numba is untyped
-def _half_bounds(
-    typing_context: Any, taken: Any, mean: Any, low: Any, high: Any, log_term: Any
-) -> Any:
+def _first_bounds(typing_context: Any, at: Any, log_term: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        at_taken, at_mean, at_low, at_high, log_term = arguments
-        root = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(_HALF, [_HALF]), f"llvm.sqrt.v{ARMS // 2}f64"
-        )
-        twice = builder.fmul(
-            _everywhere(builder, ir.Constant(_DOUBLE, 2.0), _HALF), _load(builder, at_taken, _HALF)
-        )
-        radius = builder.call(root, [builder.fdiv(_everywhere(builder, log_term, _HALF), twice)])
-        means = _load(builder, at_mean, _HALF)
-        _store(builder, builder.fsub(means, radius), at_low)
-        _store(builder, builder.fadd(means, radius), at_high)
+        at, log_term = arguments
+        mean, taken = (_load(builder, at, _DOUBLES, _row(row)) for row in (MEAN, TAKEN))
+        twice = builder.fadd(taken, taken)
+        reciprocal = builder.fdiv(_everywhere_constant(_DOUBLE, 1.0, ARMS), twice)
+        log_terms = _everywhere(builder, log_term, _DOUBLES)
+        low, high = _bounds(context, builder, mean, log_terms, twice, reciprocal)
+        for row, value in ((LOW, low), (HIGH, high), (_RECIPROCAL, reciprocal)):
+            _store(builder, value, at, _row(row))
         return context.get_dummy_value()
 
-    return types.void(
-        types.uint64, types.uint64, types.uint64, types.uint64, types.float64
-    ), generate
+    return types.void(types.uint64, types.float64), generate
 
 
-#: half_bounds(taken, mean, low, high, log_term): write mean -+ sqrt(log_term / (2 taken)) of eight
-#: lanes at `low` and `high`.
-half_bounds = cast(
-    Callable[[np.uint64, np.uint64, np.uint64, np.uint64, float], None], _half_bounds
-)
+#: first_bounds(at, log_term): write LCB and UCB of all lanes, whose arms have been pulled, and what
+#: `look_ahead_8` needs beside them.
+first_bounds = cast(Callable[[np.uint64, float], None], _first_bounds)
+
+
+def _look_ahead(lanes: int) -> Any:
+    kind, words_kind = ir.VectorType(_DOUBLE, lanes), ir.VectorType(_WORD, lanes)
+    one, none = (_everywhere_constant(_DOUBLE, number, lanes) for number in (1.0, 0.0))
+    lowest, no_bits = (_everywhere_constant(_WORD, number, lanes) for number in (1, 0))
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def look_ahead(typing_context: Any, at: Any, words: Any, log_term: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            at, words, log_term = arguments
+            log_terms = _everywhere(builder, log_term, kind)
+            taken, total, mean, reciprocal = (
+                _load(builder, at, kind, _row(row)) for row in (TAKEN, TOTAL, MEAN, _RECIPROCAL)
+            )
+            bits = builder.and_(_load(builder, words, words_kind), lowest)
+            rewards = builder.select(builder.icmp_unsigned("!=", bits, no_bits), one, none)
+            more = builder.fadd(taken, one)
+            twice = builder.fadd(more, more)
+            then = builder.fdiv(one, twice)
+            new_mean = _quotient(
+                context, builder, builder.fadd(total, rewards), more, builder.fadd(then, then)
+            )
+            for first, m, two_n, y in (
+                (_IF_NOT_PULLED, mean, builder.fadd(taken, taken), reciprocal),
+                (_IF_PULLED, new_mean, twice, then),
+            ):
+                found = m, *_bounds(context, builder, m, log_terms, two_n, y), y
+                for row, value in enumerate(found, first):
+                    _store(builder, value, at, _row(row))
+            return context.get_dummy_value()
+
+        return types.void(types.uint64, types.uint64, types.float64), generate
+
+    return look_ahead
+
+
+def _everywhere_constant(kind: Any, number: float, lanes: int) -> Any:
+    return ir.Constant(ir.VectorType(kind, lanes), [ir.Constant(kind, number)] * lanes)
+
+
+#: look_ahead_4(at, words, log_term), and of eight lanes: write what mean, LCB and UCB will be in the
+#: next round, whose logarithm is given, for either case. `words` has the lanes' next rewards.
+look_ahead_4 = cast(Callable[[np.uint64, np.uint64, float], None], _look_ahead(4))
+look_ahead_8 = cast(Callable[[np.uint64, np.uint64, float], None], _look_ahead(8))
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _half_quotients(typing_context: Any, total: Any, taken: Any, into: Any) -> Any:
+def _pull_lanes(typing_context: Any, at: Any, words: Any, mask: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _store(
-            builder,
-            builder.fdiv(_load(builder, arguments[0], _HALF), _load(builder, arguments[1], _HALF)),
-            arguments[2],
-        )
+        at, words, mask = arguments
+        chosen, bits = _chosen(builder, mask), _load(builder, words, _WORDS)
+        # No choice between old and new values of the same place, which would become a masked store:
+        # a load that follows has to wait for it.
+        steps = builder.zext(chosen, _WORDS)
+        rewards = builder.uitofp(builder.and_(bits, steps), _DOUBLES)
+        pulls = builder.uitofp(steps, _DOUBLES)
+        for row, more in ((TAKEN, pulls), (TOTAL, rewards)):
+            old = _load(builder, at, _DOUBLES, _row(row))
+            _store(builder, builder.fadd(old, more), at, _row(row))
+        for row in range(_IF_PULLED - _IF_NOT_PULLED):
+            kept, new = (
+                _load(builder, at, _DOUBLES, _row(first + row))
+                for first in (_IF_NOT_PULLED, _IF_PULLED)
+            )
+            _store(builder, builder.select(chosen, new, kept), at, _row(MEAN + row))
+        _store(builder, builder.lshr(bits, steps), words)
         return context.get_dummy_value()
 
     return types.void(types.uint64, types.uint64, types.uint64), generate
 
 
-#: half_quotients(total, taken, into): write total / taken of eight lanes at `into`.
-half_quotients = cast(Callable[[np.uint64, np.uint64, np.uint64], None], _half_quotients)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _add_in_lanes(typing_context: Any, at: Any, mask: Any, value: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        # Not a choice between old and new values, which would become a masked store: a load that
-        # follows has to wait for it.
-        nothing = _everywhere(builder, ir.Constant(_DOUBLE, 0.0), _DOUBLES)
-        more = builder.select(
-            _chosen(builder, arguments[1]), _everywhere(builder, arguments[2], _DOUBLES), nothing
-        )
-        _store(builder, builder.fadd(_load(builder, arguments[0], _DOUBLES), more), arguments[0])
-        return context.get_dummy_value()
-
-    return types.void(types.uint64, types.uint64, types.float64), generate
-
-
-#: add_in_lanes(at, mask, value): add a value in the mask's lanes.
-add_in_lanes = cast(Callable[[np.uint64, np.uint64, float], None], _add_in_lanes)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _next_bits(typing_context: Any, words: Any, mask: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        one = ir.Constant(_WORDS, [ir.Constant(_WORD, 1)] * ARMS)
-        chosen, before = _chosen(builder, arguments[1]), _load(builder, arguments[0], _WORDS)
-        _store(builder, builder.select(chosen, builder.lshr(before, one), before), arguments[0])
-        odd = builder.icmp_unsigned(
-            "!=", builder.and_(before, one), ir.Constant(_WORDS, [ir.Constant(_WORD, 0)] * ARMS)
-        )
-        return _as_mask(builder, builder.and_(chosen, odd))
-
-    return types.uint64(types.uint64, types.uint64), generate
-
-
-#: next_bits(words, mask): take the lowest bit from the word of each lane of the mask; return the
-#: lanes in which it was set.
-next_bits = cast(Callable[[np.uint64, np.uint64], np.uint64], _next_bits)
+#: pull_lanes(at, words, mask): pull the lanes of the mask, each by the lowest bit of its word, which
+#: is taken; the numbers of all lanes are then those that were looked ahead for the next round.
+pull_lanes = cast(Callable[[np.uint64, np.uint64, np.uint64], None], _pull_lanes)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -24,16 +24,23 @@ from numpy.typing import NDArray
 
 from rai_sim.algorithms.lucb.arm_vectors import (
     ARMS,
+    HIGH,
+    LOW,
+    MEAN,
+    MOST_TAKEN,
+    ROWS,
+    TAKEN,
+    TOTAL,
     VECTOR,
-    add_in_lanes,
+    first_bounds,
     greatest_in,
-    half_bounds,
-    half_quotients,
     lanes_at_least,
     lanes_at_most,
     least_gap,
     least_in,
-    next_bits,
+    look_ahead_4,
+    look_ahead_8,
+    pull_lanes,
     used_up,
 )
 from rai_sim.algorithms.lucb.rule import Ranking
@@ -51,19 +58,17 @@ from rai_sim.engine.vectors import address_of, first_lane
 _KEPT = 1 << 13
 #: More open clusters are better judged arm by arm (measured).
 _MOST_CLUSTERS = 4
-#: Rows of `Lanes.values`.
-_TAKEN, _TOTAL, _MEAN, _LCB, _UCB = (np.uint64(row) for row in range(5))
-_ROWS = 5
 _0, _1, _63 = (np.uint64(number) for number in (0, 1, 63))
 _END = np.uint64(1 << 63)
-_HALF = np.uint64(64)
+#: Half of a vector, in lanes and in bytes.
+_HALF, _HALF_BYTES = ARMS // 2, np.uint64(4 * ARMS)
 
 
 class Lanes(NamedTuple):
     """Memory of a block. A vector begins at a multiple of 64 bytes, so the arrays are a little
     longer."""
 
-    values: NDArray[np.float64]  # by lane: n_a, sum of rewards, empirical mean, LCB, UCB
+    values: NDArray[np.float64]  # by lane: the rows of `arm_vectors`
     words: NDArray[np.uint64]  # by lane: rewards to come, lowest first, and a 1 behind the last
     label: NDArray[np.int64]  # by lane
     # by round: ln(pi^2 R^3 N / (3 delta)), 0 where not yet computed; a block has but one N / delta
@@ -81,7 +86,7 @@ class Lanes(NamedTuple):
 def new_lanes() -> Lanes:
     """Allocate."""
     return Lanes(
-        values=np.empty((_ROWS + 1) * ARMS),
+        values=np.zeros((ROWS + 1) * ARMS),
         words=np.empty(2 * ARMS, np.uint64),
         label=np.empty(ARMS, np.int64),
         logs=np.zeros(_KEPT),
@@ -171,9 +176,9 @@ def _enter(lanes: Lanes, s: Ranking, part: Partition, n: int, first: int) -> int
     for x in range(ARMS):
         y = min(x, n - 1)  # lanes beyond the arms hold numbers too, never looked at
         (
-            lanes.values[first + x],
-            lanes.values[first + ARMS + x],
-            lanes.values[first + 2 * ARMS + x],
+            lanes.values[first + TAKEN * ARMS + x],
+            lanes.values[first + TOTAL * ARMS + x],
+            lanes.values[first + MEAN * ARMS + x],
         ) = (
             s.taken[y],
             s.total[y],
@@ -196,9 +201,9 @@ def _leave(lanes: Lanes, s: Ranking, n: int, first: int) -> None:
     """Copy the arms back, in the order of lanes; they are to be ranked again."""
     for x in range(n):
         s.taken[x], s.total[x], s.mean[x] = (
-            lanes.values[first + x],
-            lanes.values[first + ARMS + x],
-            lanes.values[first + 2 * ARMS + x],
+            lanes.values[first + TAKEN * ARMS + x],
+            lanes.values[first + TOTAL * ARMS + x],
+            lanes.values[first + MEAN * ARMS + x],
         )
 
 
@@ -213,6 +218,20 @@ def _refill(
         lanes.words[first_word + x] = word | _END
         empty &= empty - _1
     return state
+
+
+@kernel
+def _look_ahead(base: np.uint64, words: np.uint64, n: int, log_term: float) -> None:
+    """Find what each arm's mean and bounds will be in the next round, pulled or not.
+
+    Whom this round pulls is not known yet: divisions and roots, of which there are four an arm,
+    are under way while the bounds of this round are compared.
+    """
+    look_ahead_8(base, words, log_term)
+    if n > _HALF + _HALF // 2:
+        look_ahead_8(base + _HALF_BYTES, words + _HALF_BYTES, log_term)
+    elif n > _HALF:
+        look_ahead_4(base + _HALF_BYTES, words + _HALF_BYTES, log_term)
 
 
 def _no_rounds(run: Run, lanes: Lanes, same_limit: int, state: State) -> State:
@@ -240,15 +259,20 @@ def advance(run: Run, lanes: Lanes, same_limit: int, state: State) -> State:
         int((base - address_of(lanes.values)) >> np.uint64(3)),
         int((words - address_of(lanes.words)) >> np.uint64(3)),
     )
-    taken, total, mean = base + _TAKEN * VECTOR, base + _TOTAL * VECTOR, base + _MEAN * VECTOR
-    low, high = base + _LCB * VECTOR, base + _UCB * VECTOR
+    mean, low, high = (
+        base + np.uint64(MEAN) * VECTOR,
+        base + np.uint64(LOW) * VECTOR,
+        base + np.uint64(HIGH) * VECTOR,
+    )
     clusters = _enter(lanes, s, part, n, first)
-    at_mean = first + 2 * ARMS
-    room = np.float64(laws.pulls_available(law))
+    at_mean = first + MEAN * ARMS
+    available = min(np.float64(laws.pulls_available(law)), MOST_TAKEN)
+    room = available
     for x in range(ARMS):
         lanes.words[first_word + x] = _1
-        room = min(room, np.float64(laws.pulls_available(law)) - lanes.values[first + x])
+        room = min(room, available - lanes.values[first + x])
     _cut(lanes, clusters, mean, at_mean)
+    first_bounds(base, _log_term(lanes, scale, R + 1))
     picks, same, stop = _0, 0, R + int(room)
     while stop > R and not stopped_at(history, R, pulls, n):
         if next_asked(history) <= R + 1:
@@ -261,22 +285,19 @@ def advance(run: Run, lanes: Lanes, same_limit: int, state: State) -> State:
                     pulls,
                 )
             keep_state(history, R + 1)
-        log_term = _log_term(lanes, scale, R + 1)
-        half_bounds(taken, mean, low, high, log_term)
-        if n > ARMS // 2:
-            half_bounds(taken + _HALF, mean + _HALF, low + _HALF, high + _HALF, log_term)
+        log_term = _log_term(lanes, scale, R + 2)
+        _look_ahead(base, words, n, log_term)
         wanted = _find_picks(lanes, clusters, low, high, at_mean)
         same = same + 1 if wanted == picks else 0
         picks = wanted
         number = bits_set(picks)
         if picks == _0 or number > most - pulls:
             break
-        state = _refill(law, s, lanes, used_up(words) & picks, first, first_word, state)
-        add_in_lanes(taken, picks, 1.0)
-        add_in_lanes(total, next_bits(words, picks), 1.0)
-        half_quotients(total, taken, mean)
-        if n > ARMS // 2:
-            half_quotients(total + _HALF, taken + _HALF, mean + _HALF)
+        empty = used_up(words) & picks
+        if empty != _0:
+            state = _refill(law, s, lanes, empty, first, first_word, state)
+            _look_ahead(base, words, n, log_term)
+        pull_lanes(base, words, picks)
         R += 1
         pulls += number
         crossed, above = _0, _0

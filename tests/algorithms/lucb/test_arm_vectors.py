@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from rai_sim.algorithms.lucb import arm_vectors
 from rai_sim.engine import vectors
-from rai_sim.engine.jit import driver
+from rai_sim.engine.jit import driver, kernel
 
 Values = NDArray[np.float64]
 Masks = NDArray[np.uint64]
@@ -17,12 +22,14 @@ LANE = np.arange(16, dtype=np.uint64)
 SIDE = np.uint64(128)
 #: Intrinsics, which type checkers take for their code generators.
 address_of: Any = vectors.address_of
-half_bounds, half_quotients = arm_vectors.half_bounds, arm_vectors.half_quotients
-add_in_lanes, next_bits, used_up = (
-    arm_vectors.add_in_lanes,
-    arm_vectors.next_bits,
+first_bounds, look_ahead_4, look_ahead_8, pull_lanes, used_up = (
+    arm_vectors.first_bounds,
+    arm_vectors.look_ahead_4,
+    arm_vectors.look_ahead_8,
+    arm_vectors.pull_lanes,
     arm_vectors.used_up,
 )
+TAKEN, TOTAL, MEAN, LOW, HIGH = range(5)
 least_in, greatest_in, least_gap = (
     arm_vectors.least_in,
     arm_vectors.greatest_in,
@@ -59,28 +66,31 @@ def comparisons(rows: Values, members: Masks, limits: Values, lanes: Masks) -> N
         )
 
 
+@kernel
+def note(rows: Values, seen: Values, i: int) -> None:
+    """Copy the five rows of what is known."""
+    for row in range(5):
+        for x in range(16):
+            seen[i, row, x] = rows[row, x]
+
+
 @driver
-def additions(rows: Values, members: Masks, more: Values) -> None:
-    """Add to the members of each row."""
+def play(
+    rows: Values, words: Masks, logs: Values, members: Masks, seen: Values, ended: Masks
+) -> None:
+    """Make rounds that pull the members, by vectors of 8, 4 and 4 lanes; note the numbers of all
+    arms after each of them."""
+    at, at_words = address_of(rows), address_of(words)
+    first_bounds(at, logs[0])
+    note(rows, seen, 0)
     for i in range(members.size):
-        add_in_lanes(address_of(rows) + np.uint64(i) * SIDE, members[i], more[i])
-
-
-@driver
-def bounds(taken: Values, total: Values, log_term: float, out: Values) -> None:
-    """Write means, LCB and UCB of eight lanes."""
-    n, S, at = address_of(taken), address_of(total), address_of(out)
-    half_quotients(S, n, at)
-    half_bounds(n, at, at + np.uint64(64), at + SIDE, log_term)
-
-
-@driver
-def take_bits(words: Masks, members: Masks, taken: Masks, ended: Masks) -> None:
-    """Take a bit of the members again and again."""
-    at = address_of(words)
-    for i in range(members.size):
-        taken[i] = next_bits(at, members[i])
-        ended[i] = used_up(at)
+        look_ahead_8(at, at_words, logs[i + 1])
+        for lane in (8, 12):
+            behind = np.uint64(8 * lane)
+            look_ahead_4(at + behind, at_words + behind, logs[i + 1])
+        pull_lanes(at, at_words, members[i])
+        note(rows, seen, i + 1)
+        ended[i] = used_up(at_words)
 
 
 def draw(seed: int, rows: int) -> tuple[Values, Masks, NDArray[np.bool_]]:
@@ -138,50 +148,69 @@ def test_comparisons() -> None:
     assert np.array_equal(lanes[:, 1], as_masks(among & (rows >= limits[:, None])))
 
 
-def test_additions() -> None:
-    """Members get the value, others keep theirs."""
-    rows, members, among = draw(6, 400)
-    more, before = np.random.default_rng(7).random(400), rows.copy()
-    additions(rows, members, more)
-    assert np.array_equal(rows, np.where(among, before + more[:, None], before))
-
-
-def test_bounds() -> None:
-    """Means, LCB and UCB by the operations of the definition, to the last bit."""
-    rng = np.random.default_rng(8)
-    taken = rng.integers(1, 10**6, 8).astype(np.float64)
-    total = np.floor(taken * rng.random(8))
-    found = np.empty(24)
-    bounds(taken, total, 31.7, found)
-    mean, radius = total / taken, np.sqrt(31.7 / (2.0 * taken))
-    assert np.array_equal(found.reshape(3, 8), [mean, mean - radius, mean + radius])
-
-
-def test_bits_until_the_mark() -> None:
-    """Each lane gives its bits, lowest first, and is used up when the mark is all that is left."""
-    rng = np.random.default_rng(9)
-    length = rng.integers(1, 64, 16)
-    bits = rng.random((16, 64)) < 0.5
-    words = np.array(
-        [
-            sum(int(bits[x, j]) << j for j in range(length[x])) | 1 << int(length[x])
-            for x in range(16)
-        ],
-        np.uint64,
-    )
-    among = rng.random((200, 16)) < 0.3
-    taken, ended, members, used, expected = (
-        np.empty(200, np.uint64),
-        np.empty(200, np.uint64),
-        [],
-        np.zeros(16, np.int64),
-        [],
-    )
+def draw_rounds(rng: np.random.Generator) -> tuple[Any, ...]:
+    """Return the bits of sixteen words, at most 60 each; whom 60 rounds pull; the logarithms of
+    theirs and of the round before; and rows of arms of anything from one to 2^48 pulls."""
+    length = rng.integers(1, 61, 16)
+    bits = (rng.random((16, 60)) < 0.5) & (np.arange(60) < length[:, None])
+    among, used = rng.random((60, 16)) < rng.random(16), np.zeros(16, np.int64)
     for row in among:
         row &= used < length
-        members.append(row)
-        expected.append(row & bits[np.arange(16), used])
         used += row
-    take_bits(words, as_masks(np.array(members)), taken, ended)
-    assert np.array_equal(taken, as_masks(np.array(expected)))
-    assert ended[-1] == as_masks((used == length)[None])[0] != 0
+    rows = np.full((arm_vectors.ROWS, 16), np.nan)
+    rows[TAKEN] = np.floor(2.0 ** rng.uniform(0.0, 48.0, 16)) - 60.0
+    rows[TAKEN] = np.maximum(rows[TAKEN], rng.integers(1, 100, 16))
+    rows[TOTAL] = np.floor(rows[TAKEN] * rng.random(16))
+    rows[MEAN] = rows[TOTAL] / rows[TAKEN]
+    return length, bits, among, rng.uniform(1.0, 2000.0, 61), rows
+
+
+def as_defined(taken: Values, total: Values, log_term: float) -> Values:
+    """Return n_a, sum, mean, LCB and UCB by the operations of the definition."""
+    mean, radius = total / taken, np.sqrt(log_term / (2.0 * taken))
+    return np.stack([taken, total, mean, mean - radius, mean + radius])
+
+
+def test_rounds_are_those_of_the_definition() -> None:
+    """Sums, means and bounds after each round, to the last bit; each lane gives its bits, lowest
+    first, and is used up when the mark is all that is left."""
+    rng, others, pulled_last = np.random.default_rng(8), 0, 0
+    for _ in range(200):
+        length, bits, among, logs, rows = draw_rounds(rng)
+        words = as_masks_of(bits) | np.uint64(1) << length.astype(np.uint64)
+        taken, total, used = rows[TAKEN].copy(), rows[TOTAL].copy(), np.zeros(16, np.int64)
+        seen, ended = np.empty((61, 5, 16)), np.empty(60, np.uint64)
+        play(rows, words, logs, as_masks(among), seen, ended)
+        assert np.array_equal(seen[0], as_defined(taken, total, logs[0]))
+        for i, row in enumerate(among):
+            taken += row
+            total += row & bits[np.arange(16), np.minimum(used, 59)]
+            used += row
+            assert np.array_equal(seen[i + 1], as_defined(taken, total, logs[i + 1]))
+            assert ended[i] == as_masks((used == length)[None])[0]
+        others += int(np.count_nonzero(total * (1.0 / taken) != total / taken))
+        pulled_last += int(np.count_nonzero(ended))
+    # a control: quotients that are not mended differ, and there were words that ended
+    assert others > 200
+    assert pulled_last > 200
+
+
+def as_masks_of(bits: NDArray[np.bool_]) -> Masks:
+    """Return rows of up to 64 bits as words, the first bit lowest."""
+    place = np.arange(bits.shape[1], dtype=np.uint64)
+    words: Masks = (bits.astype(np.uint64) << place).sum(axis=1, dtype=np.uint64)
+    return words
+
+
+@pytest.mark.slow
+def test_processors_that_do_not_fuse_give_the_same_numbers(tmp_path: Path) -> None:
+    """By divisions, as x86 had nothing else before 2013: the test above, on such a processor."""
+    environment = dict(os.environ) | {
+        "NUMBA_CPU_NAME": "generic",
+        "NUMBA_CPU_FEATURES": "",
+        "NUMBA_CACHE_DIR": str(tmp_path),
+    }
+    test = f"{__file__}::{test_rounds_are_those_of_the_definition.__name__}"
+    command = [sys.executable, "-m", "pytest", "-n", "0", "-q", "-p", "no:cacheprovider", test]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
