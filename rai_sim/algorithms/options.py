@@ -11,6 +11,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import MISSING, Field, dataclass, fields
+from functools import lru_cache
 from inspect import get_annotations
 from types import NoneType, SimpleNamespace, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -150,6 +151,7 @@ def options_of(algorithm: type) -> dict[str, Option]:
     return {field.name: _option(algorithm, field) for field in fields(algorithm) if field.init}
 
 
+@lru_cache(maxsize=256)  # every algorithm that is made is asked for its options
 def _option(algorithm: type, field: Field[Any]) -> Option:
     where = f"{algorithm.__name__}: option {field.name}"
     if field.name == "name":

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.engine.jit import kernel
+from rai_sim.engine.jit import inlined, kernel
 
 #: Moves an arm that the insertion sort may spend before the merge sort takes over; between two
 #: checks few arms change places.
@@ -41,7 +41,7 @@ def new_standings(N: int) -> Standings:
     )
 
 
-@kernel
+@inlined
 def ranks_before(key: float, arm: int, other_key: float, other: int) -> bool:
     """Whether an arm stands before another."""
     return key > other_key or (key == other_key and arm < other)

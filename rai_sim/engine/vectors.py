@@ -18,6 +18,7 @@ from typing import Any, cast
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -27,7 +28,7 @@ LANES = 64
 LONGEST_RISE = 62 * 256 // LANES
 _BYTE, _SHORT, _WORD = ir.IntType(8), ir.IntType(16), ir.IntType(64)
 _BYTES, _SHORTS = ir.VectorType(_BYTE, LANES), ir.VectorType(_SHORT, LANES)
-_FOUR = ir.VectorType(_WORD, 4)
+_FOUR, _EIGHT = ir.VectorType(_WORD, 4), ir.VectorType(_WORD, 8)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -195,38 +196,36 @@ compare_random_bytes = cast(
 # --------------------------------------------------------------------------------------------------
 
 
-def _running_sums(builder: Any, v: Any) -> Any:
-    """Return every lane's sum of the lanes up to it, modulo 256: shifts inside groups of 16 lanes,
-    then carries between groups."""
-    zero = _constant(_BYTES, [0] * LANES)
-    for shift in (1, 2, 4, 8):
-        v = builder.add(
-            v,
-            _shuffled(
-                builder, v, zero, [i - shift if i % 16 >= shift else LANES for i in range(LANES)]
-            ),
-        )
-    for group in (16, 32):
-        carried = [i // group * group - 1 if i // group % 2 else LANES for i in range(LANES)]
-        v = builder.add(v, _shuffled(builder, v, zero, carried))
-    return v
+def _bytes_of(builder: Any, words: Any) -> Any:
+    """Return byte i // 8 of a mask, of which there are eight copies, for each lane i: that byte of
+    the copies that lies in the lane's own group of 16."""
+    copies = builder.bitcast(words, _BYTES)
+    return _shuffled(builder, copies, copies, [i // 16 * 16 + i // 8 for i in range(LANES)])
 
 
-def _bits(builder: Any, mask: Any) -> Any:
-    """Return a byte of 0 or 1 for each bit. A mere cast of the mask to 64 bits would do, but LLVM
-    then takes masks apart bit by bit."""
-    copies = builder.bitcast(_everywhere(builder, mask, ir.VectorType(_WORD, 8)), _BYTES)
-    # Lane i gets byte i // 8 of the copies that lie in its own group of 16, and looks at bit i % 8
-    # of it.
-    bytes_of = _shuffled(builder, copies, copies, [i // 16 * 16 + i // 8 for i in range(LANES)])
-    bit = _constant(_BYTES, [1 << i % 8 for i in range(LANES)])
-    return builder.zext(builder.icmp_unsigned("==", builder.and_(bytes_of, bit), bit), _BYTES)
+def _number_set(builder: Any, v: Any) -> Any:
+    """Return how many bits of each element are set."""
+    kind = v.type
+    name = f"llvm.ctpop.v{kind.count}i{kind.element.width}"
+    count = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind]), name)
+    return builder.call(count, [v])
+
+
+def _running_counts(builder: Any, mask: Any) -> Any:
+    """Return for every lane how many bits of a mask are set up to it: those of its own byte, and
+    those of the bytes before."""
+    words = _everywhere(builder, mask, _EIGHT)
+    up_to = _constant(_BYTES, [(2 << i % 8) - 1 for i in range(LANES)])
+    before = _constant(_EIGHT, [(1 << 8 * g) - 1 for g in range(8)])
+    own = _number_set(builder, builder.and_(_bytes_of(builder, words), up_to))
+    rest = builder.bitcast(_number_set(builder, builder.and_(words, before)), _BYTES)
+    return builder.add(own, _shuffled(builder, rest, rest, [i // 8 * 8 for i in range(LANES)]))
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _store_counts(typing_context: Any, address: Any, mask: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _store(builder, _running_sums(builder, _bits(builder, arguments[1])), arguments[0])
+        _store(builder, _running_counts(builder, arguments[1]), arguments[0])
         return context.get_dummy_value()
 
     return types.void(types.uint64, types.uint64), generate
@@ -304,8 +303,8 @@ lanes_above = cast(Callable[[np.uint64, np.uint64, int, int], np.uint64], _lanes
 @intrinsic  # type: ignore[untyped-decorator]
 def _walk_above(typing_context: Any, up: Any, down: Any, start: Any, slope: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        walk = _running_sums(
-            builder, builder.sub(_bits(builder, arguments[0]), _bits(builder, arguments[1]))
+        walk = builder.sub(
+            _running_counts(builder, arguments[0]), _running_counts(builder, arguments[1])
         )
         return _mask(
             builder, builder.icmp_signed(">", walk, _line(builder, arguments[2], arguments[3]))
