@@ -297,7 +297,7 @@ REFUSALS: dict[str, tuple[str, ...]] = {
     "run --law categorical --means 0.5,0.4 --values 0,1 --probabilities 1,0;0,1": (
         "--means 0.5,0.4",
         "does not belong to --law categorical",
-        "choose --law bernoulli or gaussian",
+        "choose --law bernoulli or beta or gaussian",
     ),
     f"run --sd 0.5 --means 0.5,0.4 {PAIR}": (
         "--sd 0.5",
