@@ -10,8 +10,8 @@ clusters before it, every mean below to one of those after it. Only picks move; 
 reaches a border, the arms next to it are compared and exchanged as ranks are, ties going to the
 smaller label, until each cluster holds the arms that the ranking would give it.
 
-Every number is computed by the operations of the definition, and among equals the first in the
-ranking is taken, so the rounds are those of `rai_sim.algorithms.lucb.rule`.
+Every number is computed by the operations of the definition, or by others that round alike, and
+among equals the first in the ranking is taken, so the rounds are those of `rai_sim.algorithms.lucb.rule`.
 """
 
 from __future__ import annotations
