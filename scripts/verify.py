@@ -1198,7 +1198,7 @@ CHECKS: dict[str, list[Check]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the checks and print a line for each; return 1 if any failed."""
+    """Run the checks and print a line for each; return 1 if any failed, 130 if Ctrl-C ended it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="a tenth of the draws")
     parser.add_argument(
@@ -1211,26 +1211,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2, help="worker processes (2)")
     options = parser.parse_args(arguments)
     size = QUICK if options.quick else FULL
-    failed, count, started = [], 0, time.perf_counter()
+    failed: list[str] = []
+    count, interrupted, started = 0, False, time.perf_counter()
     with ProcessPoolExecutor(options.jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        for group in options.only:
-            for check in CHECKS[group]:
-                began = time.perf_counter()
-                verdict = check(size, pool, options.jobs)
+        try:
+            for check in (check for group in options.only for check in CHECKS[group]):
+                verdict = _timed(check, size, pool, options.jobs)
                 count += 1
                 if not verdict.passed:
                     failed.append(verdict.name)
-                mark = "pass" if verdict.passed else "FAIL"
-                print(
-                    f"{mark}  {verdict.name:<64} {time.perf_counter() - began:6.1f} s  "
-                    f"{verdict.detail}",
-                    flush=True,
-                )
+        except KeyboardInterrupt:
+            interrupted = True
+            pool.shutdown(cancel_futures=True)
     print(
         f"{count - len(failed)} of {count} checks passed in "
-        f"{time.perf_counter() - started:,.0f} s" + "".join(f"\nFAILED: {name}" for name in failed)
+        f"{time.perf_counter() - started:,.0f} s"
+        + (", then interrupted" if interrupted else "")
+        + "".join(f"\nFAILED: {name}" for name in failed)
     )
-    return 1 if failed else 0
+    return 130 if interrupted else int(bool(failed))
+
+
+def _timed(check: Check, size: Size, pool: Executor, jobs: int) -> Verdict:
+    """Run a check and print what it found, and how long that took."""
+    began = time.perf_counter()
+    verdict = check(size, pool, jobs)
+    mark = "pass" if verdict.passed else "FAIL"
+    seconds = time.perf_counter() - began
+    print(f"{mark}  {verdict.name:<64} {seconds:6.1f} s  {verdict.detail}", flush=True)
+    return verdict
 
 
 if __name__ == "__main__":
