@@ -12,6 +12,7 @@ from rai_sim.algorithms.lucb import lanes
 from rai_sim.algorithms.lucb.arm_vectors import ARMS, MOST_TAKEN
 from rai_sim.algorithms.lucb.lanes import _KEPT, Lanes, new_lanes
 from rai_sim.algorithms.lucb.run import MOST, PULLS, ROUND, SAME, Run
+from rai_sim.engine.history import new_history, states_kept
 from rai_sim.engine.jit import exposed, kernel
 from rai_sim.engine.streams import State
 
@@ -72,6 +73,28 @@ def test_walks_of_any_number_of_arms() -> None:
             Twin(begun).follow(run)
             least = min(least, run.clock[ROUND] - R)
     assert least >= 10
+
+
+def test_states_that_are_asked_for() -> None:
+    """Of a trace: every arm's pulls and mean as some rounds find them, 20 walks."""
+    rng, kept = np.random.default_rng(6), 0
+    for _ in range(20):
+        standing = draw_any(rng, pulls=(1, 60), more=60)
+        asked = standing.R + np.arange(1, 30, 4)
+        run = run_of(standing, max_pulls=int(standing.taken.sum()) + 80)
+        run, twin = run._replace(history=new_history(asked, standing.taken.size)), Twin(standing)
+        advance(run, new_lanes(), NEVER, state_of(run))
+        for row in range(states_kept(run.history)):
+            R = run.history.rounds[row]
+            assert asked[row] == R
+            while twin.run.rounds < R - 1:
+                twin.pull(twin.judge().picks)
+            counts, sums = np.array(twin.run.counts), np.array(twin.run.sums)
+            assert np.array_equal(run.history.pulls[row, 0], counts)
+            assert (run.history.pulls[row, 1] == counts.sum()).all()
+            assert np.array_equal(run.history.means[row], sums / counts)
+            kept += 1
+    assert kept > 50
 
 
 @pytest.mark.slow
