@@ -73,14 +73,14 @@ def _quotient(context: Any, builder: Any, a: Any, b: Any, reciprocal: Any) -> An
     """Return a / b, rounded as a division is, given 1 / b so rounded; b is an integer below 2^50.
 
     A division keeps the processor waiting longer than what this takes, where products and sums can
-    be rounded once. *Proof.* Let u = 2^-53, y =
-    (1 + e) / b the reciprocal and q = a y as computed, so |e| <= u and q is within a factor of 1 +
-    2 u + u^2 of a / b. The remainder a - b q is a multiple of q's last digit and less than 2^52 of
-    them, so it is computed exactly; and q + (a - b q) y = a / b + (a / b - q) e is off a / b by 2^-104
-    of it or so, less than (1 + u) 2^-105. Rounded once, it is a / b rounded unless a number halfway
-    between two doubles, M 2^f with M < 2^54 odd, is as close to a / b. But b M 2^f is not a, as it
-    has 54 digits or more, and differs from it by 2^f at least, or by a's last digit if that is
-    less: by 2^-104 or more of a. []
+    be rounded once. *Proof* for a > 0; if a = 0, all is 0. Let u = 2^-53, y = (1 + e) / b the
+    reciprocal and q = a y as computed, so |e| <= u and q is within a factor of 1 + 2 u + u^2 of
+    a / b. As y <= 1, q <= a, and a is a multiple of q's last digit; so is the remainder a - b q,
+    and it is less than 2^52 of them, so it is computed exactly; and q + (a - b q) y = a / b + (a /
+    b - q) e is off a / b by less than (1 + u) 2^-105 of it. Rounded once, it is a / b rounded
+    unless a number halfway between two doubles, M 2^f with 2^53 < M < 2^54 odd, is as close to
+    a / b. But b M 2^f is not a, as it has 54 digits or more, and differs from it by 2^f at least,
+    or by a's last digit if that is less: by nearly 2^-104 of a. []
     """
     if not _fuses(context):
         return builder.fdiv(a, b)

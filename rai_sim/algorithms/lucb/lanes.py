@@ -244,7 +244,9 @@ def advance(run: Run, lanes: Lanes, same_limit: int, state: State) -> State:
     The arms are to be ranked again.
 
     It stops before a round that may settle an arm, that the cap or the recording does not pay for,
-    and after `same_limit` rounds with the same picks.
+    and after `same_limit` rounds with the same picks; and where an arm has more pulls than
+    quotients are right for: the picks then count as having been the same for so many rounds, as
+    corridors can go on.
     """
     law, s, part, clock, history = run.law, run.ranking, run.part, run.clock, run.history
     n, R, pulls, most, scale = (
@@ -310,6 +312,8 @@ def advance(run: Run, lanes: Lanes, same_limit: int, state: State) -> State:
             _cut(lanes, clusters, mean, at_mean)
         if same >= same_limit:
             break
+    if stop <= R and available == MOST_TAKEN:
+        same = same_limit
     _leave(lanes, s, n, first)
     clock[ROUND], clock[PULLS], clock[SAME] = R, pulls, same
     return state

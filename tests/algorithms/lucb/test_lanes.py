@@ -9,9 +9,10 @@ from stack import BITS
 from standings import Standing, Twin, draw, draw_any, run_of, state_of
 
 from rai_sim.algorithms.lucb import lanes
-from rai_sim.algorithms.lucb.arm_vectors import ARMS
-from rai_sim.algorithms.lucb.lanes import Lanes, new_lanes
+from rai_sim.algorithms.lucb.arm_vectors import ARMS, MOST_TAKEN
+from rai_sim.algorithms.lucb.lanes import _KEPT, Lanes, new_lanes
 from rai_sim.algorithms.lucb.run import MOST, PULLS, ROUND, SAME, Run
+from rai_sim.engine.history import new_history, states_kept
 from rai_sim.engine.jit import exposed, kernel
 from rai_sim.engine.streams import State
 
@@ -57,6 +58,43 @@ def test_a_walk_is_the_twins() -> None:
             assert run.clock[ROUND] - standing.R == left
     assert min(stops.values()) >= 5, stops
     assert rounds > 3_000
+
+
+def test_walks_of_any_number_of_arms() -> None:
+    """Two of each number, with one vector of eight lanes, or four more, or two of eight; the second
+    passes the last round whose logarithm is kept."""
+    rng, least = np.random.default_rng(5), 1 << 40
+    for n in range(3, ARMS + 1):
+        upper = int(rng.integers(1, n))
+        standing = draw(rng, (upper, n - upper), (1, 1), pulls=(1, 60), more=40)
+        for R in (standing.R, _KEPT - 5):
+            begun = dataclasses.replace(standing, R=R)
+            run = walked(begun, max_pulls=int(standing.taken.sum()) + 60)
+            Twin(begun).follow(run)
+            least = min(least, run.clock[ROUND] - R)
+    assert least >= 10
+
+
+def test_states_that_are_asked_for() -> None:
+    """Of a trace: every arm's pulls and mean as some rounds find them, 20 walks."""
+    rng, kept = np.random.default_rng(6), 0
+    for _ in range(20):
+        standing = draw_any(rng, pulls=(1, 60), more=60)
+        asked = standing.R + np.arange(1, 30, 4)
+        run = run_of(standing, max_pulls=int(standing.taken.sum()) + 80)
+        run, twin = run._replace(history=new_history(asked, standing.taken.size)), Twin(standing)
+        advance(run, new_lanes(), NEVER, state_of(run))
+        for row in range(states_kept(run.history)):
+            R = run.history.rounds[row]
+            assert asked[row] == R
+            while twin.run.rounds < R - 1:
+                twin.pull(twin.judge().picks)
+            counts, sums = np.array(twin.run.counts), np.array(twin.run.sums)
+            assert np.array_equal(run.history.pulls[row, 0], counts)
+            assert (run.history.pulls[row, 1] == counts.sum()).all()
+            assert np.array_equal(run.history.means[row], sums / counts)
+            kept += 1
+    assert kept > 50
 
 
 @pytest.mark.slow
@@ -110,6 +148,24 @@ def test_it_stops_where_picks_stay_the_same() -> None:
         assert ends == ([len(same)] if run.clock[SAME] == 4 else [])
         stopped += run.clock[SAME] == 4
     assert stopped > 10
+
+
+@pytest.mark.parametrize("room", [5, 0, -7])
+def test_where_quotients_end_corridors_go_on(room: int) -> None:
+    """Three equal arms of some 2^48 pulls make the rounds that are left to the first of them, and
+    then count as having had the same picks; not so where a recording ends."""
+    standing = Standing((1, 1, 1), (1, 1, 1), np.zeros((3, 1)), np.ones(3, np.int64), 10)
+    for most, endless in ((MOST_TAKEN, True), (2.0**40, False)):
+        run = run_of(standing)
+        run = run._replace(law=run.law._replace(available=1 << 62 if endless else 1 << 40))
+        s, before = run.ranking, most - room
+        s.taken[:], s.total[:] = before, before // 2.0
+        s.mean[:] = s.total / s.taken
+        advance(run, new_lanes(), 30, state_of(run))
+        assert run.clock[ROUND] - standing.R == max(room, 0)
+        assert s.taken.max() == before + max(room, 0)
+        assert np.array_equal(s.mean, s.total / s.taken)
+        assert bool(run.clock[SAME] == 30) is endless
 
 
 def test_who_fits() -> None:
