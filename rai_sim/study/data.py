@@ -27,7 +27,7 @@ from rai_sim.study.ledger import Ledger, Piece
 from rai_sim.study.schemas import ARM_PULLS, AT_CAP, SCHEMAS, schema_of
 from rai_sim.study.store import Store, StoreWarning
 from rai_sim.study.stored import VERSION, Reader, origins_of
-from rai_sim.study.task import Task, instance_key, instance_row, task_row
+from rai_sim.study.task import Task, instance_key, instance_row, task_rows
 from rai_sim.support.forks import refuse_forked_polars
 
 
@@ -221,7 +221,7 @@ class StudyData:
                 for key, problem in problems.items()
                 if key not in self._instances
             ]
-            rows = [task_row(task) for task in new if task.key not in self._tasks]
+            rows = task_rows(task for task in new if task.key not in self._tasks)
             if instances:
                 self.store.write(
                     "instances",

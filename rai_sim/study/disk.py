@@ -27,7 +27,7 @@ from rai_sim.study.pilot import Pilot
 from rai_sim.study.run import parts_written
 from rai_sim.study.schemas import KEEPS, SCHEMAS, as_written, keeps_arm_pulls, schema_of
 from rai_sim.study.stopping import looks_within
-from rai_sim.study.task import Task, instance_key, instance_row, task_row
+from rai_sim.study.task import Task, instance_key, instance_row, task_rows
 
 if TYPE_CHECKING:
     from rai_sim.study.grid import Study
@@ -115,7 +115,7 @@ class Disk:
                 instance_key(task.experiment.problem): task.experiment.problem for task in tasks
             }
             instances = [instance_row(key, problem) for key, problem in problems.items()]
-            rows = [task_row(task) for task in tasks]
+            rows = task_rows(tasks)
             for kind, values in (("instances", instances), ("tasks", rows)):
                 said += bytes_of(pl.DataFrame(values, schema=SCHEMAS[kind], orient="row"))
         return said + self._empty * parts_written(seconds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -158,18 +158,35 @@ def instance_row(key: str, problem: Problem) -> dict[str, Any]:
 
 def task_row(task: Task) -> dict[str, Any]:
     """Return what is written down of a task: the columns of a store's tasks."""
-    run = task.experiment
-    return {
-        "task": task.key,
-        "experiment": task.id,
-        "instance": instance_key(run.problem),
-        "name": task.instance,
-        "parameters": json.dumps(dict(task.parameters)),
-        "algorithm": run.algorithm.label,
-        "algorithm_options": algorithm_to_json(run.algorithm),
-        "delta": run.delta,
-        "seed": str(run.seed),
-        "skip_error": run.skip_error,
-        "max_pulls": run.max_pulls,
-        "stream_version": STREAM_VERSION,
-    }
+    return task_rows([task])[0]
+
+
+def task_rows(tasks: Iterable[Task]) -> list[dict[str, Any]]:
+    """Return what is written down of each of some tasks. Thousands share an algorithm, which is put
+    into words once."""
+    told: dict[
+        int, tuple[Algorithm, str, str]
+    ] = {}  # by identity, of algorithms that are held here
+    rows = []
+    for task in tasks:
+        run, algorithm = task.experiment, task.experiment.algorithm
+        if id(algorithm) not in told:
+            told[id(algorithm)] = algorithm, algorithm.label, algorithm_to_json(algorithm)
+        _, label, options = told[id(algorithm)]
+        rows.append(
+            {
+                "task": task.key,
+                "experiment": task.id,
+                "instance": instance_key(run.problem),
+                "name": task.instance,
+                "parameters": json.dumps(dict(task.parameters)),
+                "algorithm": label,
+                "algorithm_options": options,
+                "delta": run.delta,
+                "seed": str(run.seed),
+                "skip_error": run.skip_error,
+                "max_pulls": run.max_pulls,
+                "stream_version": STREAM_VERSION,
+            }
+        )
+    return rows

@@ -1,5 +1,6 @@
 """A task, and its form on disk."""
 
+import json
 import re
 
 import numpy as np
@@ -15,6 +16,8 @@ from rai_sim.study.task import (
     arms_from_json,
     arms_to_json,
     instance_key,
+    task_row,
+    task_rows,
 )
 
 
@@ -66,3 +69,20 @@ def test_a_task_is_known_by_its_numbers() -> None:
     assert one == Task("a", experiment, {"n": 4}) != other
     assert len({task.key for task in grid().tasks}) == len(grid().tasks) == 8
     assert len({instance_key(task.experiment.problem) for task in grid().tasks}) == 2
+
+
+def test_tasks_that_share_an_algorithm_are_written_down_alike() -> None:
+    """One by one or together, also where each holds an algorithm of its own."""
+    shared = [rai.Vanilla(), rai.Vanilla(merging=False)]
+    tasks = [
+        Task(f"task {n}", rai.simulate(rai.table_problem(), algorithm, max_pulls=2).experiment)
+        for n, algorithm in enumerate([*shared, *shared, rai.Vanilla()])
+    ]
+    rows = task_rows(iter(tasks))
+    assert rows == [task_row(task) for task in tasks]
+    assert [row["algorithm"] for row in rows] == [task.experiment.algorithm.label for task in tasks]
+    assert [json.loads(row["algorithm_options"])["merging"] for row in rows] == [
+        *(True, False),
+        *(True, False),
+        True,
+    ]
