@@ -36,7 +36,7 @@ _FOUR, _EIGHT = ir.VectorType(_WORD, 4), ir.VectorType(_WORD, 8)
 # --------------------------------------------------------------------------------------------------
 
 
-def _constant(kind: Any, values: Sequence[int]) -> Any:
+def _constant(kind: Any, values: Sequence[float]) -> Any:
     return ir.Constant(kind, [ir.Constant(kind.element, value) for value in values])
 
 
@@ -52,6 +52,19 @@ def _shuffled(builder: Any, first: Any, second: Any, lanes: Sequence[int]) -> An
     return builder.shuffle_vector(
         first, second, _constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes)
     )
+
+
+def _called(builder: Any, name: str, *operands: Any) -> Any:
+    """Return what one of LLVM's operations on vectors gives, of the operands' own type."""
+    kind = operands[0].type
+    double = isinstance(kind.element, ir.DoubleType)
+    element = "f64" if double else f"i{kind.element.width}"
+    function = cgutils.get_or_insert_function(
+        builder.module,
+        ir.FunctionType(kind, [kind] * len(operands)),
+        f"llvm.{name}.v{kind.count}{element}",
+    )
+    return builder.call(function, operands)
 
 
 def _load(builder: Any, address: Any, kind: Any, offset: int = 0) -> Any:
@@ -203,22 +216,14 @@ def _bytes_of(builder: Any, words: Any) -> Any:
     return _shuffled(builder, copies, copies, [i // 16 * 16 + i // 8 for i in range(LANES)])
 
 
-def _number_set(builder: Any, v: Any) -> Any:
-    """Return how many bits of each element are set."""
-    kind = v.type
-    name = f"llvm.ctpop.v{kind.count}i{kind.element.width}"
-    count = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind]), name)
-    return builder.call(count, [v])
-
-
 def _running_counts(builder: Any, mask: Any) -> Any:
     """Return for every lane how many bits of a mask are set up to it: those of its own byte, and
     those of the bytes before."""
     words = _everywhere(builder, mask, _EIGHT)
     up_to = _constant(_BYTES, [(2 << i % 8) - 1 for i in range(LANES)])
     before = _constant(_EIGHT, [(1 << 8 * g) - 1 for g in range(8)])
-    own = _number_set(builder, builder.and_(_bytes_of(builder, words), up_to))
-    rest = builder.bitcast(_number_set(builder, builder.and_(words, before)), _BYTES)
+    own = _called(builder, "ctpop", builder.and_(_bytes_of(builder, words), up_to))
+    rest = builder.bitcast(_called(builder, "ctpop", builder.and_(words, before)), _BYTES)
     return builder.add(own, _shuffled(builder, rest, rest, [i // 8 * 8 for i in range(LANES)]))
 
 

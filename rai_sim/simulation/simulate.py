@@ -71,7 +71,7 @@ class SimulationInterrupted(KeyboardInterrupt):
         """Keep what was finished."""
         finished = 0 if result is None else len(result.pulls)
         super().__init__(
-            f"interrupted; the {finished} finished replications are in this exception's .result"
+            f"interrupted; the {finished:,} finished replications are in this exception's .result"
         )
         self.result = result
 

@@ -1,7 +1,6 @@
 """The benchmark report: verdicts, tables, the choice of rows, the files' copies. Nothing slow is
 measured."""
 
-import importlib.util
 import math
 import os
 import platform
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from script_modules import load
 
 ROOT = Path(__file__).parents[2]
 FRONT = "# Title\n<!-- speed:begin -->\nold\n<!-- speed:end -->\nafter"
@@ -32,15 +32,7 @@ after"""
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
     """Return the script as a module."""
-    spec = importlib.util.spec_from_file_location(
-        "bench_report", ROOT / "scripts" / "bench_report.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["bench_report"] = module
-    spec.loader.exec_module(module)
-    return module
+    return load("bench_report")
 
 
 def a_row(script: ModuleType, ratio: float, **changes: Any) -> Any:

@@ -1,7 +1,6 @@
 """What looks at wheel and source distribution sees what is missing; building and installing them is
 `scripts/verify.py --only distribution`."""
 
-import importlib.util
 import io
 import sys
 import tarfile
@@ -11,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from script_modules import load
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,13 +18,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
     """Return the script as a module."""
-    spec = importlib.util.spec_from_file_location("distribution", ROOT / "scripts/distribution.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["distribution"] = module
-    spec.loader.exec_module(module)
-    return module
+    return load("distribution")
 
 
 def shipped(folder: Path, names: Iterable[str], licence: bytes) -> tuple[Path, Path]:

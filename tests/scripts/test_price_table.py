@@ -1,12 +1,11 @@
 """The table of what algorithms take over the tight bound: its numbers, its place in the README."""
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
+from script_modules import load
 
 import rai_sim as rai
 from rai_sim.algorithms.base import sharper_algorithms
@@ -18,13 +17,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
     """Return the script as a module."""
-    spec = importlib.util.spec_from_file_location("price_table", ROOT / "scripts/price_table.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["price_table"] = module
-    spec.loader.exec_module(module)
-    return module
+    return load("price_table")
 
 
 def cells(line: str) -> list[str]:

@@ -2,14 +2,13 @@
 cell without end costs no other."""
 
 import csv
-import importlib.util
 import math
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from script_modules import load
 
 import rai_sim as rai
 from rai_sim.arms import movielens
@@ -22,13 +21,7 @@ MEANS = [0.9, 0.8, 0.6, 0.45, 0.3, 0.1]
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
     """Return the script as a module."""
-    spec = importlib.util.spec_from_file_location("reproduce_movielens", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["reproduce_movielens"] = module  # where dataclasses look up their annotations
-    spec.loader.exec_module(module)
-    return module
+    return load("reproduce_movielens")
 
 
 @pytest.fixture

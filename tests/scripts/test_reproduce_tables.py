@@ -2,13 +2,12 @@
 library."""
 
 import csv
-import importlib.util
 import re
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from script_modules import load
 
 import rai_sim as rai
 from rai_sim import LUCB, Butterscotch, Vanilla
@@ -32,13 +31,7 @@ TABLES = {
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
     """Return the script as a module."""
-    spec = importlib.util.spec_from_file_location("reproduce_tables", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["reproduce_tables"] = module  # where dataclasses look up their annotations
-    spec.loader.exec_module(module)
-    return module
+    return load("reproduce_tables")
 
 
 def test_every_entry_is_printed_and_written(

@@ -1,6 +1,5 @@
 """What `scripts/verify.py` says of checks; what they check takes long, and is run by itself."""
 
-import importlib.util
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from script_modules import load
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 
@@ -17,13 +17,7 @@ def script() -> Iterator[ModuleType]:
     """Return the script as a module."""
     path, modules = sys.path.copy(), sys.modules.copy()
     sys.path.insert(0, str(SCRIPTS))  # where it finds its neighbours, as a script does
-    spec = importlib.util.spec_from_file_location("verify", SCRIPTS / "verify.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["verify"] = module
-    spec.loader.exec_module(module)
-    yield module
+    yield load("verify")
     sys.path[:] = path
     for name in ("verify", "distribution"):
         if name not in modules:

@@ -514,7 +514,7 @@ def test_ctrl_c_keeps_what_is_finished(n_jobs: int) -> None:
 
     whole = simulate(TWO, Vanilla(), replications=6_000, seed=3)
     with pytest.raises(
-        SimulationInterrupted, match=r"the \d+ finished replications are in .*\.result"
+        SimulationInterrupted, match=r"the [\d,]+ finished replications are in .*\.result"
     ) as caught:
         simulate(TWO, Interrupted(), replications=6_000, seed=3, n_jobs=n_jobs, block_size=10)
     result = caught.value.result
@@ -525,7 +525,7 @@ def test_ctrl_c_keeps_what_is_finished(n_jobs: int) -> None:
         assert result.ranges == ((0, 300),)
     assert np.array_equal(result.pulls, whole.pulls[result.replication_index])
     assert np.array_equal(result.representatives, whole.representatives[result.replication_index])
-    assert str(result.replications) in str(caught.value)
+    assert f"the {result.replications:,} finished" in str(caught.value)
 
 
 @pytest.mark.usefixtures("registries")

@@ -14,10 +14,9 @@ from typing import Any, cast
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
-from rai_sim.engine.vectors import _everywhere, _load, _shuffled, _store
+from rai_sim.engine.vectors import _called, _constant, _everywhere, _load, _shuffled, _store
 
 ARMS = 16
 #: From one vector to the next, in bytes.
@@ -47,19 +46,6 @@ def _as_mask(builder: Any, truths: Any) -> Any:
 def _row(row: int) -> int:
     """Return how far behind the first a row begins, in bytes."""
     return 8 * ARMS * row
-
-
-def _called(builder: Any, name: str, *operands: Any) -> Any:
-    """Return what one of LLVM's operations on vectors gives."""
-    kind = operands[0].type
-    return builder.call(
-        cgutils.get_or_insert_function(
-            builder.module,
-            ir.FunctionType(kind, [kind] * len(operands)),
-            f"llvm.{name}.v{kind.count}f64",
-        ),
-        operands,
-    )
 
 
 def _fuses(context: Any) -> bool:
@@ -102,7 +88,7 @@ def _first_bounds(typing_context: Any, at: Any, log_term: Any) -> Any:
         at, log_term = arguments
         mean, taken = (_load(builder, at, _DOUBLES, _row(row)) for row in (MEAN, TAKEN))
         twice = builder.fadd(taken, taken)
-        reciprocal = builder.fdiv(_everywhere_constant(_DOUBLE, 1.0, ARMS), twice)
+        reciprocal = builder.fdiv(_constant(_DOUBLES, [1.0] * ARMS), twice)
         log_terms = _everywhere(builder, log_term, _DOUBLES)
         low, high = _bounds(context, builder, mean, log_terms, twice, reciprocal)
         for row, value in ((LOW, low), (HIGH, high), (_RECIPROCAL, reciprocal)):
@@ -119,8 +105,8 @@ first_bounds = cast(Callable[[np.uint64, float], None], _first_bounds)
 
 def _look_ahead(lanes: int) -> Any:
     kind, words_kind = ir.VectorType(_DOUBLE, lanes), ir.VectorType(_WORD, lanes)
-    one, none = (_everywhere_constant(_DOUBLE, number, lanes) for number in (1.0, 0.0))
-    lowest, no_bits = (_everywhere_constant(_WORD, number, lanes) for number in (1, 0))
+    one, none = (_constant(kind, [number] * lanes) for number in (1.0, 0.0))
+    lowest, no_bits = (_constant(words_kind, [number] * lanes) for number in (1, 0))
 
     @intrinsic  # type: ignore[untyped-decorator]
     def look_ahead(typing_context: Any, at: Any, words: Any, log_term: Any) -> Any:
@@ -150,10 +136,6 @@ def _look_ahead(lanes: int) -> Any:
         return types.void(types.uint64, types.uint64, types.float64), generate
 
     return look_ahead
-
-
-def _everywhere_constant(kind: Any, number: float, lanes: int) -> Any:
-    return ir.Constant(ir.VectorType(kind, lanes), [ir.Constant(kind, number)] * lanes)
 
 
 #: look_ahead_4(at, words, log_term), and of eight lanes: write what mean, LCB and UCB will be in the
