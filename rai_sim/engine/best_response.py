@@ -40,7 +40,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.engine.jit import exposed, kernel
+from rai_sim.engine.jit import exposed, inlined, kernel
 
 #: Families of laws.
 GAUSSIAN, BERNOULLI = 0, 1
@@ -65,7 +65,7 @@ def _excess(u: float) -> float:
     return u - math.log1p(u) if u > -1.0 else np.inf
 
 
-@kernel
+@inlined
 def divergence(family: int, x: float, e: float) -> float:
     """Return d(x, x + e): nats that a pull of an arm of mean x tells against the mean x + e."""
     if family == GAUSSIAN:
@@ -102,7 +102,7 @@ def _costs(
     cost[k] = np.inf
 
 
-@kernel
+@inlined
 def _cheapest(
     cost: NDArray[np.float64],
     room: NDArray[np.float64],
@@ -242,7 +242,7 @@ def _write(
         moves.sets[row, p] = chosen[p] > 0.0
 
 
-@kernel
+@inlined
 def _scan(
     family: int,
     w: NDArray[np.float64],
@@ -303,7 +303,7 @@ def _scan(
     return found
 
 
-@kernel
+@inlined
 def find_cheapest_moves(
     family: int,
     w: NDArray[np.float64],

@@ -45,9 +45,12 @@ try:
     from rai_sim.engine import linking
 
     _COMPILERS: tuple[type, type] = linking.PartCompiler, linking.WholeCompiler
-# a version of Numba that is built otherwise: compiling takes longer
+    _IN_PLACE = linking.IN_PLACE
+# a version of Numba that is built otherwise: compiling takes longer, and calls stay calls unless
+# LLVM finds them worth replacing
 except (ImportError, AttributeError):
     _COMPILERS = numba.core.compiler.Compiler, numba.core.compiler.Compiler
+    _IN_PLACE = set()
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -89,8 +92,8 @@ class _Inner(CPUDispatcher):  # type: ignore[misc]  # numba is untyped
         return super().get_call_template([types.unliteral(given) for given in args], kws)
 
 
-def _inner(function: F, **options: Any) -> F:
-    dispatcher = numba.njit(**_INNER, **options)(function)
+def _inner(function: F) -> F:
+    dispatcher = numba.njit(**_INNER)(function)
     dispatcher.__class__ = _Inner
     return cast(F, dispatcher)
 
@@ -145,7 +148,8 @@ def inlined(function: F) -> F:
     That is the few lines in which a random word is made, and short functions of many arrays:
     passing an array by value is seven words.
     """
-    return _inner(function, forceinline=True)
+    _IN_PLACE.add(function)
+    return _inner(function)
 
 
 #: Files and folders among the kernels' that hold none, and of which no kernel reads a name
@@ -222,6 +226,12 @@ def exposed(function: F) -> F:
     return cast(F, _way_in(function))
 
 
+def in_place(operation: F) -> F:
+    """Declare an operation every version of which is `inlined`."""
+    _IN_PLACE.add(operation)
+    return operation
+
+
 def implements(operation: Callable[..., Any], law: type) -> Callable[[F], F]:
     """Register the decorated function as `operation` for kernels that are given a `law` (a
     NamedTuple class).
@@ -232,6 +242,9 @@ def implements(operation: Callable[..., Any], law: type) -> Callable[[F], F]:
     """
 
     def register(function: F) -> F:
+        if operation in _IN_PLACE:
+            _IN_PLACE.add(function)
+
         def choose(first: Any, *_rest: Any) -> Callable[..., Any] | None:
             # of a named tuple, or of a reference to one
             return function if getattr(first, "instance_class", None) is law else None

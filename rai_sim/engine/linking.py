@@ -16,6 +16,7 @@ those that it calls.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from numba import _dynfunc
@@ -26,6 +27,11 @@ from numba.core.typed_passes import NativeLowering
 
 # Numba is untyped, hence the words to mypy.
 
+
+#: Helpers whose code stands in the place of every call. Not by Numba's option `forceinline`, which whatever
+#: they call inherits, and what that calls: a whole sampler stood in thirty places of an entry point, and half
+#: the time of compiling that went into them (measured).
+IN_PLACE: set[Callable[..., Any]] = set()
 
 #: How Numba's names of functions that Python calls begin.
 _FROM_PYTHON = "_ZN7cpython"
@@ -107,6 +113,7 @@ class _LowerPart(NativeLowering):  # type: ignore[misc]
         state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags = state.flags.copy()
         state.flags.no_compile = True
+        state.flags.forceinline = state.func_id.func in IN_PLACE
         super().run_pass(state)
         result, described = state["cr"], state["cr"].fndesc
         # What Numba knows the function by; there is no code behind it, and `_Inner` refuses calls.

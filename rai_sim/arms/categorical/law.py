@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from rai_sim.arms.categorical.proxy import largest_variance_proxy
 from rai_sim.engine import law as operations
-from rai_sim.engine.jit import implements, kernel
+from rai_sim.engine.jit import implements, inlined, kernel
 from rai_sim.engine.sampling import binomial, bits_set
 from rai_sim.engine.streams import GRAIN, State, next_word, uniform
 
@@ -169,7 +169,7 @@ def _more_pulls(
     return _sum(law.memory, _block(law, arm) + 1, law.n_levels, law.n_tables - 1, total, k, state)
 
 
-@kernel
+@inlined
 def _sum(
     memory: NDArray[np.float64],
     last: int,
