@@ -15,7 +15,8 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any
 
 import typer
 import typer.main
@@ -86,6 +87,12 @@ for _verb in _VERBS:
     app.command(cls=parser.Command)(_verb)
 
 
+@cache
+def whole_command() -> Any:
+    """Return the command with all verbs, made of their signatures once a process."""
+    return typer.main.get_command(app)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
@@ -117,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         entry.interrupts_are_raised()
         with warnings_in_a_line(), command_line():
-            command, width = typer.main.get_command(app), parser.help_width()
+            command, width = whole_command(), parser.help_width()
             code = command.main(
                 args=words, prog_name="rai-sim", standalone_mode=False, terminal_width=width
             )
@@ -158,7 +165,7 @@ _REMEDIES = {
 
 def _spoken(verb: str) -> CommandLine:
     """Return how a verb speaks of arguments."""
-    verbs = getattr(typer.main.get_command(app), "commands", {})
+    verbs = getattr(whole_command(), "commands", {})
     return CommandLine(parser.own_options(verbs[verb]) if verb in verbs else ())
 
 
