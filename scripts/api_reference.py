@@ -24,6 +24,8 @@ START = "rai_sim.html"
 BASES = {
     "rai_sim.algorithms.base": ("Algorithm",),
     "rai_sim.arms.base": ("Arms",),
+    "rai_sim.study.definition": ("Definition",),
+    "rai_sim.study.holdings": ("Holdings",),
     "rai_sim.support.errors": ("ArgumentValueError", "ArgumentError", "WordedError"),
 }
 

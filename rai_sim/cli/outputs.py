@@ -88,7 +88,7 @@ def results_frame(results: Iterable[Result]) -> pl.DataFrame:
     the seconds."""
     import polars as pl
 
-    from rai_sim.study.results import SUMMARY_SCHEMA
+    from rai_sim.study.summary import SUMMARY_SCHEMA
 
     schema = {key: kind for key, kind in SUMMARY_SCHEMA.items() if key not in _OF_A_STUDY}
     rows, some = [], list(results)

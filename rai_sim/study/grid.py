@@ -1,88 +1,45 @@
-"""A study: which tasks, how many replications of each, and what to keep."""
+"""A study: what is wanted, made of a grid or a file, run into a folder, and its results read there.
+
+A method belongs here if a user calls it on a study; what it needs is in modules of its own.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from rai_sim.algorithms.base import Algorithm
-from rai_sim.certification.verdicts import ALPHA, check_alpha, level_of_each
+from rai_sim.certification.verdicts import ALPHA
 from rai_sim.problem import Problem
-from rai_sim.simulation.arm_pulls import BY_REPLICATION, SUMMED
 from rai_sim.simulation.simulate import checked_experiment
-from rai_sim.simulation.statistics import Sums
 from rai_sim.simulation.workers import effective_workers
 from rai_sim.study import tables
+from rai_sim.study.arguments import caps_of, named_instances
 from rai_sim.study.data import StudyData
+from rai_sim.study.definition import Definition
 from rai_sim.study.division import Part, read_part
-from rai_sim.study.error_rate import ERROR_RATE, follow_errors, later, most_of
 from rai_sim.study.estimate import Estimate
 from rai_sim.study.forecast import forecast
 from rai_sim.study.interrupts import Interrupts
-from rai_sim.study.ledger import Ledger, Pieces
-from rai_sim.study.results import StudyInterrupted, StudyResults, open_results
+from rai_sim.study.ledger import Ledger
+from rai_sim.study.opening import StudyFailed, StudyInterrupted, open_results
+from rai_sim.study.results import StudyResults
 from rai_sim.study.run import StudyRun
-from rai_sim.study.schemas import KEEPS
-from rai_sim.study.stopping import Verdict, follow
 from rai_sim.study.stored import why_not_run
 from rai_sim.study.task import Task
 from rai_sim.study.time_limit import TimeLimitWarning, what_is_left
-from rai_sim.support import html_tables
-from rai_sim.support.checks import check_count, check_progress, check_workers
-from rai_sim.support.columns import cells, titles
+from rai_sim.support.checks import check_progress, check_workers
 from rai_sim.support.durations import seconds_of
-from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
+from rai_sim.support.errors import ArgumentTypeError
 from rai_sim.support.forks import refuse_forked_polars
-from rai_sim.support.values import real, short
-
-#: Replications of a task if neither their number nor a precision is given, and the most a precision
-#: may take.
-_REPLICATIONS, _MOST_REPLICATIONS = 1000, 10**8
-#: A finer precision would need more than 10^11 replications.
-_LEAST_PRECISION = 1e-6
-#: Pulls by arm and replication are kept of at most so many arms, 0.8 MB a replication.
-_MOST_ARMS_BY_ROW = 100_000
 
 
-class StudyFailed(RuntimeError):
-    """Some tasks of a study could not be run; `.failures` maps them to errors, `.results` holds all
-    the others.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import rai_sim as rai
-    >>> problems = {
-    ...     "short": rai.best_arm(rai.Recorded([[1.0], [0.0]])),
-    ...     "coins": rai.best_arm(rai.Bernoulli([0.9, 0.1])),
-    ... }
-    >>> study = rai.Study.grid(problems, [rai.Vanilla()], [0.1], replications=1)
-    >>> try:
-    ...     study.run(tempfile.mkdtemp())
-    ... except rai.StudyFailed as failed:
-    ...     [task.instance for task in failed.failures], failed.results.progress()
-    (['short'], (1, 2))
-    """
-
-    def __init__(self, results: StudyResults, failures: Mapping[Task, Exception]) -> None:
-        """Keep results and errors."""
-        task, error = next(iter(failures.items()))
-        super().__init__(
-            f"{len(failures)} of {len(results.tasks)} tasks failed, what could be run is in "
-            f"{results.folder}; "
-            f"the first is {task.label}: {error}"
-        )
-        self.results, self.failures = results, failures
-
-
-@dataclass(frozen=True, eq=False)
-class Study:
+@dataclass(frozen=True, eq=False, repr=False)
+class Study(Definition):
     """Tasks, and how many replications of each: a number, as many as a precision needs, or as many
     as tell on which side of delta the error rate lies.
 
@@ -135,111 +92,13 @@ class Study:
     ('3 arms', 'Vanilla(merging=True)', 0.1, 50)
     """
 
-    tasks: Sequence[Task]
-    replications: int | None = None
-    precision: float | None = None
-    most_replications: int | None = None
-    keep: str = "replications"
-    until: str | None = None
-    alpha: float = ALPHA
-
-    def __post_init__(self) -> None:
-        """Check everything."""
-        object.__setattr__(self, "tasks", tuple(self.tasks))
-        if not self.tasks:
-            raise ArgumentValueError(
-                "tasks",
-                "tasks is empty; a study has at least one instance, one algorithm and one delta",
-            )
-        for task in self.tasks:
-            if not isinstance(task, Task):
-                raise ArgumentTypeError(
-                    "tasks",
-                    f"tasks holds {short.repr(task)}; every entry must be a Task: Study.grid makes them",
-                )
-        seen: dict[str, Task] = {}
-        for task in self.tasks:
-            if task.key in seen:
-                raise ArgumentValueError(
-                    "tasks",
-                    f"tasks holds the same task twice, as {seen[task.key].label!r} and as "
-                    f"{task.label!r}; leave one out",
-                )
-            seen[task.key] = task
-        self._check_numbers()
-        self._check_keep()
-
-    def _check_numbers(self) -> None:
-        """Check what says how many replications there are to be."""
-        for name in ("precision", "until"):
-            value = getattr(self, name)
-            if self.replications is not None and value is not None:
-                raise ArgumentValueError(
-                    name,
-                    f"{name} is {short.repr(value)} and replications is {self.replications}; give "
-                    "one of the two",
-                )
-        if self.until is not None:
-            object.__setattr__(self, "until", _check_until(self.until))
-        object.__setattr__(self, "alpha", check_alpha(self.alpha))
-        if self.precision is not None:
-            object.__setattr__(self, "precision", _check_precision(self.precision))
-        elif self.until is None:
-            n = (
-                _REPLICATIONS
-                if self.replications is None
-                else check_count("replications", self.replications, 1)
-            )
-            object.__setattr__(self, "replications", n)
-        if self.most_replications is not None:
-            most = check_count("most_replications", self.most_replications, 2)
-            object.__setattr__(self, "most_replications", most)
-
-    def _check_keep(self) -> None:
-        if not isinstance(self.keep, str) or self.keep not in KEEPS:
-            raise ArgumentValueError(
-                "keep",
-                f"keep is {short.repr(self.keep)}; choose one of {', '.join(map(repr, KEEPS))}",
-            )
-        if self.keep == BY_REPLICATION:
-            most = max(self.tasks, key=lambda task: task.experiment.problem.n_arms)
-            n_arms = most.experiment.problem.n_arms
-            if n_arms > _MOST_ARMS_BY_ROW:
-                raise ArgumentValueError(
-                    "keep",
-                    f"keep is {self.keep!r}, but {most.instance!r} has {n_arms:,} arms, that many "
-                    f"numbers a replication; it is for at most {_MOST_ARMS_BY_ROW:,}: take "
-                    f"{SUMMED!r}, which keeps their sums",
-                )
-
     def __repr__(self) -> str:
         """Return how many tasks of what, and how many replications of each, in one line."""
         return f"Study({tables.grid_words(self.tasks)}; {tables.wanted_words(self)})"
 
     def _repr_html_(self) -> str:
-        """Return the instances with what is run on them as a table, for notebooks; of many
-        instances the first ones."""
-        instances, most = tables.instance_rows(self.tasks), html_tables.MOST_ROWS
-        columns = tables.INSTANCE_COLUMNS.pick(
-            "instance",
-            "law",
-            "n_arms",
-            "clusters",
-            "required",
-            "bottleneck_gap_reward",
-            "algorithms",
-            "deltas",
-            "tasks",
-        )
-        rows = [cells(columns, instance) for instance in instances[:most]]
-        more = (
-            f"... and {len(instances) - most:,} more instances; tasks has all"
-            if len(instances) > most
-            else ""
-        )
-        return html_tables.block(
-            repr(self), html_tables.table(titles(columns), rows, left=2), html_tables.line(more)
-        )
+        """Return the instances with what is run on them as a table, for notebooks."""
+        return tables.study_html(self)
 
     @classmethod
     def grid(
@@ -289,13 +148,13 @@ class Study:
         >>> rai.Study.grid([rai.table_problem()], [rai.LUCB()], [0.1, 0.01], precision=0.05).tasks[1].label
         'instance 1: 10 arms, clusters (3, 5, 2), required (1, 0, 0), LUCB(as_printed=False), delta 0.01'
         """
-        named = instances if isinstance(instances, Mapping) else _named(instances)
+        named = named_instances(instances)
         if seed is None:
             raise ArgumentTypeError(
                 "seed",
                 "seed is None; a study is resumed by its seed: give a non-negative integer",
             )
-        chosen, levels, caps = list(algorithms), list(deltas), _caps(max_pulls)
+        chosen, levels, caps = list(algorithms), list(deltas), caps_of(max_pulls)
         tasks = [
             Task(name, checked_experiment(problem, algorithm, delta, seed, skip_error, cap))
             for name, problem in named.items()
@@ -343,116 +202,6 @@ class Study:
         from rai_sim.study.file import read_study
 
         return read_study(path, **changes)
-
-    def verdict(self, task: Task, pieces: Pieces) -> Verdict:
-        """Return where a task stands.
-
-        Parameters
-        ----------
-        task : Task
-            The task.
-        pieces : Pieces
-            What there is of it in a store (`rai_sim.study.ledger`).
-
-        Returns
-        -------
-        Verdict
-            How many replications are needed, and whether that is final (`rai_sim.study.stopping`).
-        """
-        if self.replications is not None:
-            return Verdict(self.replications, not pieces.gaps(0, self.replications), False)
-
-        def prefix(n: int) -> Sums | None:
-            # Sums stored by a study with another limit may not be cut at ours: then a few more
-            # replications count.
-            return pieces.prefix(n) or (None if pieces.gaps(0, n) else pieces.total_sums(n)[1])
-
-        found = [
-            *([] if self.precision is None else [follow(self.precision, self.most, prefix)]),
-            *([] if self.until is None else [self._follow_errors(task, prefix)]),
-        ]
-        return reduce(later, found)
-
-    def _follow_errors(self, task: Task, prefix: Callable[[int], Sums | None]) -> Verdict:
-        delta = task.experiment.delta
-        return follow_errors(delta, self.level, self.most_of_errors(delta), prefix)
-
-    @property
-    def decides(self) -> bool:
-        """Whether the replications themselves decide how many there are to be."""
-        return self.replications is None
-
-    @property
-    def most(self) -> int:
-        """The most replications that a precision may take."""
-        return _MOST_REPLICATIONS if self.most_replications is None else self.most_replications
-
-    def most_of_errors(self, delta: float) -> int:
-        """Return the most replications that a verdict on an error rate may take.
-
-        Parameters
-        ----------
-        delta : float
-            The task's delta.
-
-        Returns
-        -------
-        int
-            `most_replications` where that is given.
-        """
-        return most_of(delta) if self.most_replications is None else self.most_replications
-
-    @property
-    def level(self) -> float:
-        """The level at which a single task's error rate is judged."""
-        return level_of_each(self.alpha, len(self.tasks))
-
-    @property
-    def limit(self) -> int | None:
-        """A number of replications at which sums of the first so many must be known, if it is no
-        look."""
-        if self.replications is not None:
-            return self.replications
-        return self.most if self.precision is not None else self.most_replications
-
-    def describe(self) -> dict[str, Any]:
-        """Return what is wanted, for the record of a run; the tasks themselves are written into the
-        store.
-
-        Examples
-        --------
-        >>> import rai_sim as rai
-        >>> study = rai.Study.grid([rai.table_problem()], [rai.Vanilla()], [0.1], replications=50)
-        >>> told = study.describe()
-        >>> told["tasks"], told["replications"], told["algorithms"]
-        (1, 50, ['Vanilla(merging=True)'])
-        """
-        return {
-            "tasks": len(self.tasks),
-            "replications": self.replications,
-            "precision": self.precision,
-            "until": self.until,
-            "alpha": self.alpha,
-            "most_replications": self.limit if self.decides else None,
-            "keep": self.keep,
-            "tasks_sha256": hashlib.sha256(
-                " ".join(sorted(task.key for task in self.tasks)).encode()
-            ).hexdigest(),
-            "seeds": sorted({task.experiment.seed for task in self.tasks}),
-            "skip_errors": sorted({task.experiment.skip_error for task in self.tasks}),
-            "deltas": sorted({task.experiment.delta for task in self.tasks}),
-            "algorithms": sorted(
-                {
-                    algorithm.label
-                    # few objects of many tasks
-                    for algorithm in {
-                        id(task.experiment.algorithm): task.experiment.algorithm
-                        for task in self.tasks
-                    }.values()
-                }
-            ),
-            "instances": sorted({task.instance for task in self.tasks}),
-        }
 
     def run(
         self,
@@ -640,47 +389,3 @@ class Study:
         (5, 20)
         """
         return open_results(Path(folder), self, self.limit, self.decides)
-
-
-def _named(problems: Iterable[Problem]) -> dict[str, Problem]:
-    named = {}
-    for number, problem in enumerate(problems, 1):
-        words = (
-            f"{problem.n_arms} arms, clusters {problem.clusters}, required {problem.required}"
-            if isinstance(problem, Problem)
-            else "?"
-        )
-        named[f"instance {number}: {words if len(words) < 80 else words[:77] + '...'}"] = problem
-    return named
-
-
-def _caps(max_pulls: int | Iterable[int | None] | None) -> list[int | None]:
-    """Return the caps of a grid: one, or several; each is checked with its task."""
-    single = isinstance(max_pulls, str) or getattr(max_pulls, "shape", None) == ()
-    several = isinstance(max_pulls, Iterable) and not single
-    caps: list[Any] = list(max_pulls) if several else [max_pulls]  # type: ignore[arg-type]
-    if not caps:
-        raise ArgumentValueError(
-            "max_pulls", "max_pulls is empty; give None, a number of pulls, or several of them"
-        )
-    return caps
-
-
-def _check_until(value: object) -> str:
-    if not isinstance(value, str) or value.lower().replace("-", " ") != ERROR_RATE:
-        kind = ArgumentValueError if isinstance(value, str) else ArgumentTypeError
-        raise kind(
-            "until", f"until is {short.repr(value)}; the one that there is is {ERROR_RATE!r}"
-        )
-    return ERROR_RATE
-
-
-def _check_precision(value: object) -> float:
-    share = real("precision", value)
-    if not _LEAST_PRECISION <= share < 1.0:
-        raise ArgumentValueError(
-            "precision",
-            f"precision is {short.repr(value)}; it is a share of the mean between "
-            f"{_LEAST_PRECISION} and 1, such as 0.01 for 1 %",
-        )
-    return share

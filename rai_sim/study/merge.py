@@ -14,7 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from rai_sim.study.interrupts import Interrupts
-from rai_sim.study.results import StudyResults, open_study
+from rai_sim.study.opening import open_study
+from rai_sim.study.results import StudyResults
 from rai_sim.study.store import Store, StoreError
 from rai_sim.study.union import Source, cut_of, forget, united
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError

@@ -11,7 +11,8 @@ import numpy as np
 from rai_sim.certification.verdicts import how_sure
 from rai_sim.simulation.columns import COLUMNS, Found
 from rai_sim.simulation.statistics import ABOVE, NOTHING, OPEN
-from rai_sim.support.columns import Catalogue, Column
+from rai_sim.support import html_tables
+from rai_sim.support.columns import Catalogue, Column, cells, titles
 from rai_sim.support.wording import count, listed, percent
 
 if TYPE_CHECKING:
@@ -243,3 +244,48 @@ def how_far(results: StudyResults) -> str:
     more = results.not_counted()
     beside = f"; {more:,} more are stored, not counted" if more else ""
     return f"{done:,} of {wanted:,} replications of {len(results.tasks)} tasks are in {results.folder}{beside}"
+
+
+def study_html(study: Study) -> str:
+    """Return the instances of a study with what is run on them as a table, for notebooks; of many
+    instances the first ones."""
+    instances, most = instance_rows(study.tasks), html_tables.MOST_ROWS
+    columns = INSTANCE_COLUMNS.pick(
+        "instance",
+        "law",
+        "n_arms",
+        "clusters",
+        "required",
+        "bottleneck_gap_reward",
+        "algorithms",
+        "deltas",
+        "tasks",
+    )
+    rows = [cells(columns, instance) for instance in instances[:most]]
+    more = (
+        f"... and {len(instances) - most:,} more instances; tasks has all"
+        if len(instances) > most
+        else ""
+    )
+    return html_tables.block(
+        repr(study), html_tables.table(titles(columns), rows, left=2), html_tables.line(more)
+    )
+
+
+def results_html(results: StudyResults) -> str:
+    """Return the summary of a study's results as a table, for notebooks; of many tasks the first
+    ones."""
+    frame = distinct(results.summary())
+    most = html_tables.MOST_ROWS
+    columns = shown_of(results)
+    rows = [cells(columns, row) for row in frame.head(most).iter_rows(named=True)]
+    more = (
+        f"... and {len(frame) - most:,} more tasks; summary() has all" if len(frame) > most else ""
+    )
+    return html_tables.block(
+        how_far(results),
+        html_tables.warnings(warnings_of(results, frame)),
+        html_tables.table(titles(columns), rows, left=NAMES),
+        html_tables.line(more),
+        html_tables.line(legend_of(results)),
+    )

@@ -15,7 +15,7 @@ from own_algorithm import FULL, FULL_TEXT, VARIANTS, Race, known
 import rai_sim as rai
 from rai_sim.algorithms.base import ALGORITHMS
 from rai_sim.algorithms.text import algorithm_to_text
-from rai_sim.study.file import StudyFileError
+from rai_sim.study.file_values import StudyFileError
 from rai_sim.support.errors import ArgumentError
 
 PAIR = rai.Problem(rai.Bernoulli([0.75, 0.25]), (1, 1), (1, 0))

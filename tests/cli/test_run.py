@@ -20,7 +20,7 @@ from rai_sim import LUCB, Butterscotch, Vanilla
 from rai_sim.cli import run as cli
 from rai_sim.problem import Problem, table_problem
 from rai_sim.simulation.simulate import SimulationInterrupted
-from rai_sim.study.results import SUMMARY_SCHEMA
+from rai_sim.study.summary import SUMMARY_SCHEMA
 
 VARIANTS = [Vanilla(), Vanilla(merging=False), Butterscotch(), Butterscotch(merging=False), LUCB()]
 TWO = "--means 0.9,0.1 --clusters 1,1 --required 1,0"

@@ -91,13 +91,16 @@ def test_it_has_every_public_name(tmp_path: Path) -> None:
             name for name in module.__all__ if not isinstance(getattr(module, name), ModuleType)
         }
         assert names - page.ids == set()
+    of_studies = "study/definition", "study/holdings"
     bases = {
-        folder / f"rai_sim/{one}.html" for one in ("arms/base", "algorithms/base", "support/errors")
+        folder / f"rai_sim/{one}.html"
+        for one in ("arms/base", "algorithms/base", "support/errors", *of_studies)
     }
     assert bases < pages.keys()
     assert len(pages) == len(parts) + len(bases) + 1  # and index.html
     # what is inherited is told of, too
-    assert {"Bernoulli.with_names", "LUCB.label"} <= pages[folder / "rai_sim.html"].ids
+    inherited = {"Bernoulli.with_names", "LUCB.label", "Study.describe", "StudyResults.rows"}
+    assert inherited <= pages[folder / "rai_sim.html"].ids
     text = words((folder / "rai_sim.html").read_text("utf-8"))
     assert "Run independent replications of an algorithm on a problem." in text
     assert text.count(">>> ") > 200

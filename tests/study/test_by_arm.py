@@ -147,11 +147,3 @@ def test_where_they_are_not_kept(tmp_path: Path) -> None:
     assert some.results(tmp_path / "b").by_arm()["instance"].unique().to_list() == ["one"]
     with pytest.raises(ValueError, match="has no replication; run the study first"):
         some.results(tmp_path / "b").arm_pulls_sum(some.tasks[1])
-
-
-def test_many_arms_are_kept_as_sums_only() -> None:
-    """By replication a study of a million arms would write 8 MB each."""
-    many = {"wide": rai.best_arm(rai.Bernoulli(np.linspace(0.1, 0.9, 100_001)))}
-    with pytest.raises(ValueError, match="'wide' has 100,001 arms"):
-        rai.Study.grid(many, [rai.Vanilla()], [0.1], keep="arm_pulls")
-    rai.Study.grid(many, [rai.Vanilla()], [0.1], keep="arm_pulls_sum")

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 import rai_sim as rai
 from rai_sim.study import Study, open_study
-from rai_sim.study.file import StudyFileError, store_of
+from rai_sim.study.file import store_of
+from rai_sim.study.file_values import StudyFileError
 from rai_sim.study.store import StoreError, StoreWarning
 from rai_sim.study.verify import Verification
 from rai_sim.support.reading import read_array, read_text

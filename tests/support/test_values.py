@@ -22,7 +22,7 @@ from unchecked import unchecked
 import rai_sim
 from rai_sim.cli.options import read_option, whole_number
 from rai_sim.simulation.simulate import checked_experiment
-from rai_sim.study.results import open_study
+from rai_sim.study.opening import open_study
 from rai_sim.study.task import Task
 from rai_sim.support import values
 from rai_sim.support.errors import BadInput
