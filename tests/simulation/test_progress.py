@@ -253,21 +253,21 @@ def test_a_replication_that_takes_long_is_told_of_while_it_runs(
         monkeypatch.setattr(module, name, 0.02)
     problem = rai.full_ranking(rai.Bernoulli([0.5, 0.4999999999, 0.4999999998]))
 
-    def run(progress: bool | None) -> list[str]:
+    def run(progress: bool | None, pulls: float) -> list[str]:
         rai.simulate(
             problem,
             rai.Vanilla(),
             replications=2,
             seed=1,
             skip_error=0.0,
-            max_pulls=10**15,
+            max_pulls=int(pulls),
             n_jobs=n_jobs,
             progress=progress,
         )
         return capsys.readouterr().err.splitlines()
 
-    assert run(False) == run(None) == []
-    lines = run(True)
+    assert run(False, 1e14) == run(None, 1e14) == []
+    lines = run(True, 4e14)
     told = [
         (int(match[1]), float(match[2].replace(",", "")), float(match[3].replace(",", "")))
         for line in lines

@@ -100,7 +100,7 @@ def test_one_long_replication_answers_within_two_seconds(
     for name, (algorithm, problem) in CASES.items():
         problem, algorithm = eval(problem), eval(algorithm)
         rai.simulate(problem, algorithm, delta=0.1, replications=1, seed=1, max_pulls=1000)
-        after(0.4)
+        after(0.15)
         try:
             rai.simulate(problem, algorithm, delta=0.1, replications=1, seed=1, skip_error=0.0)
             print(name, "finished")

@@ -69,7 +69,11 @@ _AS_SCRIPT = "import sys; sys.argv[:1] = ['/usr/bin/rai-sim']; from rai_sim.cli 
     ],
 )
 @pytest.mark.parametrize(
-    "program", [("-m", "rai_sim"), ("-c", _AS_SCRIPT)], ids=["module", "script"]
+    "program",
+    [
+        pytest.param(("-m", "rai_sim"), id="module"),
+        pytest.param(("-c", _AS_SCRIPT), id="script", marks=pytest.mark.slow),
+    ],
 )
 def test_ctrl_c_while_libraries_load(program: tuple[str, ...], library: str) -> None:
     """Exit code 130 and nothing said, whichever library is being loaded; of SIGTERM 143."""
