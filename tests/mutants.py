@@ -260,8 +260,8 @@ def first_suspect(race, n, j, W, W_end):
         "engine/round_robin/duel.py",
         "_walk",
         """
-def _walk(schedule, words, gap, R, W, slope):
-    return min(1 + _walk_unchanged(schedule, words, gap, R, W, slope), LANES)
+def _walk(race, words, gap, R, W, slope):
+    return min(1 + _walk_unchanged(race, words, gap, R, W, slope), LANES)
 """,
     ),
 )
@@ -326,9 +326,9 @@ LOOK_AHEAD = Replaced(
     "engine/round_robin/duel.py",
     "_walk",
     """
-def _walk(schedule, words, gap, R, W, slope):
+def _walk(race, words, gap, R, W, slope):
     seen = LANES if bits_set(words[0]) % 2 else LANES // 2
-    return min(_walk_unchanged(schedule, words, gap, R, W, slope), seen)
+    return min(_walk_unchanged(race, words, gap, R, W, slope), seen)
 """,
 )
 #: States that a trace keeps are said to be of a round later.

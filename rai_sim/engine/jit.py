@@ -213,7 +213,7 @@ def driver(function: F) -> F:
 
 @cache
 def _way_in(helper: Any) -> Any:
-    given = helper.py_func
+    given = getattr(helper, "py_func", helper)
     copy = FunctionType(
         given.__code__, given.__globals__, argdefs=given.__defaults__, closure=given.__closure__
     )
@@ -226,10 +226,11 @@ def exposed(function: F) -> F:
     return cast(F, _way_in(function))
 
 
-def in_place(operation: F) -> F:
-    """Declare an operation every version of which is `inlined`."""
-    _IN_PLACE.add(operation)
-    return operation
+def in_place(function: F) -> F:
+    """Let an operation, in every version, or a function that is chosen by `for_words` and the like stand
+    in the place of its calls, as what is `inlined` does."""
+    _IN_PLACE.add(function)
+    return function
 
 
 def implements(operation: Callable[..., Any], law: type) -> Callable[[F], F]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from rai_sim.engine import law as laws
 from rai_sim.engine.certificates import Race
-from rai_sim.engine.jit import inlined, kernel
+from rai_sim.engine.jit import for_words, in_place, inlined, kernel
 from rai_sim.engine.ranking import ranks_before, repair
 from rai_sim.engine.sampling import lanes
 from rai_sim.engine.streams import State
@@ -54,7 +54,21 @@ def new_counts(N: int) -> NDArray[np.uint8]:
     return np.empty((N + 2, LANES), np.uint8)
 
 
-@inlined
+# Laws without words come to none of this, and it need not be compiled for them.
+def _no_words(race: Race, n: int, pulls: int, state: State) -> State:
+    return state
+
+
+def _no_rounds(race: Race, n: int, j: int, until: int) -> None:
+    return None
+
+
+def _no_suspect(race: Race, n: int, j: int, W: float, W_end: float) -> int:
+    return LANES
+
+
+@for_words(_no_words)
+@in_place
 def draw_words(race: Race, n: int, pulls: int, state: State) -> State:
     """Draw 64 rewards of each active arm."""
     order, arm_of = race.standings.order, race.standings.arm_of
@@ -66,7 +80,8 @@ def draw_words(race: Race, n: int, pulls: int, state: State) -> State:
     return state
 
 
-@inlined
+@for_words(_no_rounds)
+@in_place
 def advance(race: Race, n: int, j: int, until: int) -> None:
     """Add the rewards of the word's rounds j+1..until to the sums and repair the ranking, if it is
     short in one pass."""
@@ -118,7 +133,8 @@ def _rows_needed(race: Race, n: int, j: int, whole: float) -> float:
     return rows * (number / _TRIED)
 
 
-@inlined
+@for_words(_no_suspect)
+@in_place
 def first_suspect(race: Race, n: int, j: int, W: float, W_end: float) -> int:
     """Return how many of the word's rounds there are before the first, after the j-th, that may
     hold an event; 64 if none may. Where thousands of clusters share a range of sums it would take

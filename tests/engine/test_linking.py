@@ -32,9 +32,14 @@ def _half(x: float) -> float:
     return x / 2.0
 
 
+@kernel
+def _nothing(x: float) -> float:
+    return 0.0 * x
+
+
 @inlined
 def _quarter(x: float) -> float:
-    return _half(_half(x))
+    return _half(_half(x)) + _nothing(x)
 
 
 @kernel
@@ -110,6 +115,19 @@ def test_helpers_are_not_made_into_machine_code() -> None:
         engine.is_symbol_defined(function.name)
         for function in libraries(entry)[0].get_defined_functions()
     )
+
+
+def test_what_stands_in_place_of_calls_does_not_hand_that_on() -> None:
+    """A helper that is called from there is called: Numba's own option is inherited, and samplers
+    stood in kernels thirty times."""
+    entry.recompile()  # type: ignore[attr-defined]  # whoever loads it from disk has no helpers
+    for helper, in_place in ((_quarter, True), (_nothing, False), (_half, False), (_both, False)):
+        marked = {
+            any(b"alwaysinline" in words for words in function.attributes)
+            for library in libraries(helper)
+            for function in library.get_defined_functions()
+        }
+        assert marked == {in_place}
 
 
 def test_a_function_compiled_as_numba_does_it_can_call_helpers() -> None:

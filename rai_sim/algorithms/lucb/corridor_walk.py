@@ -48,7 +48,7 @@ from rai_sim.engine.certificates import (
 )
 from rai_sim.engine.faults import NOT_FINITE, finite, report
 from rai_sim.engine.history import stopped_at
-from rai_sim.engine.jit import inlined, kernel
+from rai_sim.engine.jit import for_words, in_place, inlined, kernel
 from rai_sim.engine.sampling import bits_set, lanes
 from rai_sim.engine.streams import State
 
@@ -95,7 +95,12 @@ def first_exit(word: np.uint64, mean: float, at: float, up: float, down: float, 
     return j
 
 
-@inlined
+def _no_walk(run: Run, walls: Corridors, done: int, most: int, state: State) -> tuple[int, State]:
+    return most, state
+
+
+@for_words(_no_walk)
+@in_place
 def _walk_by_words(
     run: Run, walls: Corridors, done: int, most: int, state: State
 ) -> tuple[int, State]:

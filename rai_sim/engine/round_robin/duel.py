@@ -35,7 +35,7 @@ from rai_sim.engine.certificates import (
     sure_rounds,
 )
 from rai_sim.engine.history import next_asked, stopped_at
-from rai_sim.engine.jit import inlined, kernel
+from rai_sim.engine.jit import for_words, in_place, inlined, kernel
 from rai_sim.engine.round_robin.leaps import (
     Pair,
     Sums,
@@ -118,7 +118,7 @@ def duel(run: Run, last: int, state: State) -> tuple[int, State]:
         reach = D * D * per_budget  # about the length that bound 2 certifies
         if (to_leap > 0.0 or max(sure, reach) < WORTH_A_JUMP) and laws.has_words(law):
             words, state = _draw(law, pair, R, state)
-            rounds = min(_walk(race.schedule, words, gap, R, W, slope), last - R)
+            rounds = min(_walk(race, words, gap, R, W, slope), last - R)
             while R + rounds > due:
                 due = see(history, pair, _after(sums, words, due - R), due)
             sums = _after(sums, words, rounds)
@@ -200,7 +200,12 @@ def _line(race: Race, chord: Chord, gap: float, R: int) -> tuple[float, float]:
     return W, (schedules.threshold(schedule, np.float64(R + LANES)) / unit - W) / LANES
 
 
-@inlined
+def _no_words(law: Any, pair: Pair, R: int, state: State) -> tuple[Words, State]:
+    return (_NONE, _NONE), state
+
+
+@for_words(_no_words)
+@in_place
 def _draw(law: Any, pair: Pair, R: int, state: State) -> tuple[Words, State]:
     """Draw the 64 rewards after round R."""
     of_a, state = laws.word(law, pair.a, R, state)
@@ -234,8 +239,12 @@ def _jump(X: float, W: float, gap: float, drift: float, budget: float) -> int:
     return int(longest)
 
 
-@kernel
-def _walk(schedule: Any, words: Words, gap: float, R: int, W: float, slope: float) -> int:
+def _no_walk(race: Race, words: Words, gap: float, R: int, W: float, slope: float) -> int:
+    return LANES
+
+
+@for_words(_no_walk)
+def _walk(race: Race, words: Words, gap: float, R: int, W: float, slope: float) -> int:
     """Return after how many of 64 rounds the first with |gap| > W comes, 64 if none; rewards are 0
     and 1.
 
@@ -250,7 +259,7 @@ def _walk(schedule: Any, words: Words, gap: float, R: int, W: float, slope: floa
     while suspects != _NONE:
         rounds = first_lane(suspects) + 1
         change = bits_set(leads & lanes(0, rounds)) - bits_set(trails & lanes(0, rounds))
-        if abs(abs(gap) + change) > schedules.threshold(schedule, np.float64(R + rounds)):
+        if abs(abs(gap) + change) > schedules.threshold(race.schedule, np.float64(R + rounds)):
             return rounds
         suspects &= suspects - _ONE
     return LANES

@@ -16,7 +16,6 @@ from races import ranked_race, widths
 from scipy import stats
 
 from rai_sim import Bernoulli, Categorical, Gaussian, Vanilla, best_arm, simulate
-from rai_sim.algorithms.vanilla.widths import paper
 from rai_sim.arms.base import Arms
 from rai_sim.engine.jit import exposed
 from rai_sim.engine.round_robin import duel
@@ -96,13 +95,14 @@ def test_a_walk_ends_in_the_first_round_beyond_the_width() -> None:
     """1,000 walks near the threshold, many of which leave it there and some on the other side,
     judged by chords that lie up to a quarter of a reward too low."""
     rng, sides = np.random.default_rng(1), []
+    race, _ = ranked_race([0.0, 0.0], [1, 1], scale=SCALE)
     for _ in range(1000):
         R = int(10.0 ** rng.uniform(0.0, 4.0))
         W, W_end = widths(SCALE, np.array([R, R + 64]))
         gap = float(max(0.0, np.floor(W) - rng.integers(0, 20))) * rng.choice([-1, 1])
         bits = rng.random((2, 64)) < rng.choice([0.02, 0.5, 0.98], (2, 1))
         low = rng.uniform(0.0, 0.25)
-        found = walk(paper(SCALE), as_words(bits), gap, R, W - low, (W_end - W) / 64)
+        found = walk(race, as_words(bits), gap, R, W - low, (W_end - W) / 64)
         assert found == first_passage(bits, gap, R)
         end = gap + float(bits[0, :found].sum()) - float(bits[1, :found].sum())
         sides.append(0.0 if found == 64 else np.sign(gap) * np.sign(end))
