@@ -22,7 +22,7 @@ from rai_sim.simulation.summary import found_in
 from rai_sim.simulation.theory import Theory, theory_of
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError, Named
 from rai_sim.support.wording import listed
-from rai_sim.tracing.trace import arm_pulls, pulls_of_arms
+from rai_sim.tracing.history import arm_pulls, pulls_of_arms
 
 if TYPE_CHECKING:
     import polars as pl
