@@ -21,7 +21,8 @@ from rai_sim.simulation.provenance import environment
 from rai_sim.simulation.statistics import Sums, aggregates_of
 from rai_sim.simulation.workers import block_for
 from rai_sim.study.arm_sums import decimals, words_of
-from rai_sim.study.data import Rows, aggregates_frame, rows_frame
+from rai_sim.study.data import Rows
+from rai_sim.study.frames import aggregates_frame, rows_frame
 from rai_sim.study.ledger import Piece
 from rai_sim.study.pilot import Pilot
 from rai_sim.study.run import parts_written
