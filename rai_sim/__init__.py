@@ -71,8 +71,8 @@ if TYPE_CHECKING:
     from rai_sim.study import merge_studies as merge_studies
     from rai_sim.study import open_study as open_study
     from rai_sim.tracing.events import Event as Event
+    from rai_sim.tracing.history import arm_pulls as arm_pulls
     from rai_sim.tracing.trace import Trace as Trace
-    from rai_sim.tracing.trace import arm_pulls as arm_pulls
     from rai_sim.tracing.trace import trace as trace
 
 __all__ = [
@@ -166,7 +166,8 @@ _LATER = {
         "simulation.pools": ("WorkersLost",),
         "simulation.success": ("SuccessCurve", "SuccessInterrupted", "success_by"),
         "tracing.events": ("Event",),
-        "tracing.trace": ("Trace", "arm_pulls", "trace"),
+        "tracing.history": ("arm_pulls",),
+        "tracing.trace": ("Trace", "trace"),
         "arms.own": ("OwnArms",),
         "algorithms.own.round_robin": ("OwnRoundRobin",),
         "algorithms.own.rule": ("OwnRule",),

@@ -16,8 +16,8 @@ import numpy as np
 from study_worker import study
 
 import rai_sim as rai
+import rai_sim.study.backlog as backlog
 import rai_sim.study.job as job
-import rai_sim.study.run as running
 import rai_sim.study.work as work
 from rai_sim.study import Study
 
@@ -46,7 +46,7 @@ def _start(number: int, root: Path, where: str, count: int, keep: str, amount: s
     code = 1
     try:
         job.JOB_SECONDS = 0.005
-        running._FLUSH_LEAST = running._FLUSH_MOST = 0.01
+        backlog._LEAST = backlog._MOST = 0.01
         work._LEAST = 0.02
         part = None if where == "claims" else (number, count)
         folder = root / "shared" if where == "claims" else place(root, where, number)

@@ -10,6 +10,7 @@ import os
 import sys
 
 import rai_sim as rai
+import rai_sim.study.backlog as backlog
 import rai_sim.study.job as job
 import rai_sim.study.run as running
 import rai_sim.study.work as work
@@ -35,7 +36,7 @@ def study(
 def run(folder: str, replications: int, keep: str, patience: float) -> None:
     """Run the study with blocks of 5 ms and parts after `patience` seconds."""
     job.JOB_SECONDS = 0.005
-    running._FLUSH_LEAST = running._FLUSH_MOST = patience
+    backlog._LEAST = backlog._MOST = patience
     work._LEAST = 0.02
     plain = running.StudyRun.run
 

@@ -12,7 +12,7 @@ from rai_sim import bounds
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.problem import Problem
 from rai_sim.simulation.result import Result
-from rai_sim.simulation.statistics import allowed_pulls, upper_bound
+from rai_sim.simulation.theorems import allowed_pulls, upper_bound
 from rai_sim.support.checks import check_count
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError, OrNone
 from rai_sim.support.limits import MOST_PULLS

@@ -1,7 +1,8 @@
 """The command line, `rai-sim` or `python -m rai_sim`: the top floor, which nothing imports.
 
-One verb, one file: what it is told, what it does, and what it prints. Beside them live what verbs
-share (`options`, `problem`, `results`, `tables`, `text`) and what the parser is told (`parser`).
+One verb, one file: what it is told, what it does, and what it prints (the tables of `scaling` have
+a file of their own, `scaling_tables`). Beside them live what verbs share (`options`, `problem`,
+`results`, `tables`, `text`) and what the parser is told (`parser`).
 
 Exit code 0; 1 where `certify` found a violation or `study --verify` a mismatch; 2 with one line on
 the error stream for input that cannot be used; 124 where the time that `study --time` gave was up,

@@ -40,18 +40,16 @@ from rai_sim.cli.problem import (
     law_options,
     takes_problem,
 )
+from rai_sim.cli.scaling_tables import scaling_document, scaling_text
 from rai_sim.cli.study import run_or_tell
-from rai_sim.cli.tables import fitted_table, json_text
+from rai_sim.cli.tables import json_text
 from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.problem import Problem, best_arm
-from rai_sim.support.columns import Column
 from rai_sim.support.errors import BadInput
 from rai_sim.support.parsing import near, parse_array, parse_integers, seen, whole_number
-from rai_sim.support.wording import json_safe, listed, number, percent
+from rai_sim.support.wording import listed
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from rai_sim.plotting.drawing import Drawing
     from rai_sim.study import Study, StudyResults
 
@@ -190,6 +188,12 @@ def scaling(
     raise typer.Exit(code)
 
 
+def _drawings(results: StudyResults, axis: str) -> list[Drawing]:
+    from rai_sim.plotting.scaling import choose_along
+
+    return choose_along(results, axis)
+
+
 # What is run
 # --------------------------------------------------------------------------------------------------
 
@@ -326,130 +330,3 @@ def _instance_of(
         return best_arm(arms, strict=problem_options["strict"])
 
     return instance
-
-
-# What is printed
-# --------------------------------------------------------------------------------------------------
-
-
-def _exponent(value: float | None) -> str:
-    return "n/a" if value is None else f"{value:.3f}"
-
-
-def _ratio(value: float | None) -> str:
-    return "n/a" if value is None else f"{value:.4g}"
-
-
-def _ends(low: str, high: str, form: Callable[[Any], str]) -> Callable[[Any], str]:
-    def text(row: Any) -> str:
-        return "n/a" if row[low] is None else f"{form(row[low])} to {form(row[high])}"
-
-    return text
-
-
-_FITS = (
-    Column(key="algorithm", title="algorithm"),
-    Column(key="variable", title="pulls ~"),
-    Column(key="exponent", title="to the power", form=_exponent),
-    Column(
-        key="exponent_interval",
-        title="95 % interval",
-        get=_ends("exponent_low_95", "exponent_high_95", _exponent),
-    ),
-    Column(key="lack_of_fit", title="lack of fit", form=percent),
-    Column(key="at_the_end", title="at the end", form=_exponent),
-    Column(
-        key="end_interval", title="95 % interval", get=_ends("end_low_95", "end_high_95", _exponent)
-    ),
-    Column(key="points", title="points", form=str),
-)
-_EFFICIENCY = (
-    Column(key="algorithm", title="algorithm"),
-    Column(key="at", title="at", form="{:g}".format),
-    Column(key="pulls_mean", title="mean pulls", form=number),
-    Column(key="over_bound", title="over bound", form=_ratio),
-    Column(
-        key="over_interval",
-        title="95 % interval",
-        get=_ends("over_bound_low_95", "over_bound_high_95", _ratio),
-    ),
-    Column(key="lower_bound_pulls", title="lower bound", form=number),
-    Column(key="practical_pulls_gk16_unproven", title="GK16", form=number),
-    Column(key="practical_pulls_pairs", title="pairs", form=number),
-    Column(key="practical_pulls_paper", title="paper", form=number),
-    Column(key="theorem_1_pulls", title="Theorem 1", form=number),
-    Column(key="over_complexity", title="over sum of gap^-2", form=_ratio),
-)
-_LEAST = (
-    "theorem_1_pulls",
-    "practical_pulls_gk16_unproven",
-    "over_complexity",
-    "practical_pulls_paper",
-    "practical_pulls_pairs",
-    "over_interval",
-)
-_LEGEND = (
-    "lack of fit: by what share means are off the power law, beyond their errors; at the end: the "
-    "power between the last two points",
-    "lower bound: tight, at this delta; GK16 (unproven), pairs, paper: what an oracle pays under "
-    "that stopping threshold; Theorem 1: asymptotic",
-)
-
-
-def scaling_text(results: StudyResults, axis: str) -> str:
-    """Return the tables of exponents and of efficiency, with what a reader must know below them."""
-    from rai_sim.scaling import efficiency
-    from rai_sim.study import tables
-
-    frame, remedy = efficiency(results, axis), "a pipe or --json has all"
-    names = list(dict.fromkeys(frame["instance"]))
-    fits = fitted_table(_FITS, _fits(results, axis).iter_rows(named=True), 2, (), remedy)
-    rows = fitted_table(_EFFICIENCY, frame.iter_rows(named=True), 1, _LEAST, remedy)
-    said = [
-        f"WARNING: {sentence}"
-        for sentence in tables.warnings_of(results, tables.distinct(results.summary()))
-    ]
-    return "\n".join([*names, "", *fits, "", *rows, "", *_LEGEND, *said, tables.how_far(results)])
-
-
-def _fits(results: StudyResults, axis: str) -> pl.DataFrame:
-    """Return the exponents, with that of the last two points."""
-    import polars as pl
-
-    from rai_sim.scaling import fit, local_exponents
-
-    line = ["instance", "algorithm"]
-    last = (
-        local_exponents(results, axis)
-        .group_by(line, maintain_order=True)
-        .last()
-        .select(
-            *line,
-            pl.col("exponent").alias("at_the_end"),
-            pl.col("exponent_low_95").alias("end_low_95"),
-            pl.col("exponent_high_95").alias("end_high_95"),
-        )
-    )
-    return fit(results, axis).join(last, on=line, how="left", maintain_order="left")
-
-
-def scaling_document(results: StudyResults, axis: str, **more: Any) -> dict[str, Any]:
-    """Return what `scaling --json` prints; without fits where nothing can be fitted yet."""
-    from rai_sim.scaling import efficiency, fit, local_exponents
-
-    done, wanted = results.progress()
-    head = {"folder": str(results.folder), "against": axis, "replications": done, "wanted": wanted}
-    try:
-        exponents = {
-            "fits": json_safe(fit(results, axis).to_dicts()),
-            "local_exponents": json_safe(local_exponents(results, axis).to_dicts()),
-        }
-    except ValueError:  # interrupted before two points were there
-        exponents = {"fits": [], "local_exponents": []}
-    return head | more | exponents | {"efficiency": json_safe(efficiency(results, axis).to_dicts())}
-
-
-def _drawings(results: StudyResults, axis: str) -> list[Drawing]:
-    from rai_sim.plotting.scaling import choose_along
-
-    return choose_along(results, axis)

@@ -15,8 +15,8 @@ from rai_sim.algorithms.base import Algorithm
 from rai_sim.problem import Problem
 from rai_sim.simulation.columns import COLUMNS
 from rai_sim.simulation.result import Result
-from rai_sim.simulation.statistics import lower_bound, upper_bound
 from rai_sim.simulation.summary import Summary, found_in, summarise
+from rai_sim.simulation.theorems import lower_bound, upper_bound
 from rai_sim.support.columns import Column, titles
 from rai_sim.support.text_tables import text_table as text_table
 from rai_sim.support.wording import count, json_safe, listed, number, percent

@@ -11,7 +11,7 @@ from rai_sim.plotting.inputs import Case, Results, cases_at_caps
 from rai_sim.plotting.lines import lines_of
 from rai_sim.plotting.style import Look, axes_or_new, finish, looks_of_lines, plain
 from rai_sim.plotting.ticks import set_ticks
-from rai_sim.simulation.statistics import clopper_pearson
+from rai_sim.simulation.intervals import clopper_pearson
 from rai_sim.support.errors import ArgumentValueError
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from rai_sim.plotting.arms import pulls_by_gap
 from rai_sim.plotting.drawing import Drawing, draw_titled
 from rai_sim.plotting.inputs import LEAST_FOR_INTERVAL, Case
 from rai_sim.plotting.style import SIZE
-from rai_sim.tracing.trace import keeps_history
+from rai_sim.tracing.history import keeps_history
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,7 +16,8 @@ from rai_sim.plotting.inputs import Case, Results, cases_of
 from rai_sim.plotting.lines import lines_of
 from rai_sim.plotting.style import Look, axes_or_new, finish, looks_of_lines, plain
 from rai_sim.plotting.ticks import set_ticks
-from rai_sim.simulation.statistics import ABOVE, clopper_pearson
+from rai_sim.simulation.intervals import clopper_pearson
+from rai_sim.simulation.statistics import ABOVE
 from rai_sim.support.wording import percent
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.plotting.inputs import LEAST_FOR_INTERVAL, NO_INTERVAL, Case, rows_of
-from rai_sim.simulation.statistics import student_quantile
+from rai_sim.simulation.intervals import student_quantile
 
 #: What a figure says where single replications are not known.
 NO_ROWS = "no interval: sums of pulls alone are kept"

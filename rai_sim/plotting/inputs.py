@@ -17,12 +17,12 @@ from rai_sim.problem import Problem
 from rai_sim.simulation.columns import Found
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.result import Result
-from rai_sim.simulation.statistics import upper_bound
 from rai_sim.simulation.summary import found_in
+from rai_sim.simulation.theorems import upper_bound
 from rai_sim.simulation.theory import Theory, theory_of
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError, Named
 from rai_sim.support.wording import listed
-from rai_sim.tracing.trace import arm_pulls, pulls_of_arms
+from rai_sim.tracing.history import arm_pulls, pulls_of_arms
 
 if TYPE_CHECKING:
     import polars as pl

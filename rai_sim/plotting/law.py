@@ -11,7 +11,7 @@ from rai_sim.bounds import Threshold
 from rai_sim.plotting.distributions import Curve, draw_ecdf
 from rai_sim.plotting.inputs import Case, Results, few_cases
 from rai_sim.plotting.style import axes_or_new, finish, scale_axis
-from rai_sim.simulation.statistics import clopper_pearson
+from rai_sim.simulation.intervals import clopper_pearson
 from rai_sim.simulation.theory import THRESHOLDS
 from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.values import short

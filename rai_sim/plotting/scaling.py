@@ -18,7 +18,7 @@ from rai_sim.plotting.means import mean_pulls
 from rai_sim.plotting.moderate import moderate_confidence
 from rai_sim.plotting.normalised import normalised_pulls
 from rai_sim.simulation.sweeps import abscissa
-from rai_sim.tracing.trace import keeps_history
+from rai_sim.tracing.history import keeps_history
 
 if TYPE_CHECKING:
     from rai_sim.study import StudyResults

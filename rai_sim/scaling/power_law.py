@@ -38,7 +38,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rai_sim.simulation.statistics import student_quantile
+from rai_sim.simulation.intervals import student_quantile
 from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.values import doubles
 

@@ -8,23 +8,29 @@ of (seed, replication), and algorithms can be compared in pairs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypedDict, Unpack
-
-import numpy as np
+from collections.abc import Callable, Iterable, Mapping
+from typing import Unpack
 
 from rai_sim import instances
-from rai_sim.algorithms.base import ALGORITHMS, Algorithm
+from rai_sim.algorithms.base import Algorithm
 from rai_sim.arms.base import Arms
 from rai_sim.arms.bernoulli import Bernoulli
 from rai_sim.problem import Problem, best_arm, check_delta, m_of_top, table_problem, top
-from rai_sim.simulation.simulate import checked_experiment
-from rai_sim.study import Study, Task
+from rai_sim.scaling.points import (
+    LIMITS,
+    Point,
+    Wanted,
+    at_gap,
+    checked_limits,
+    checked_problem,
+    name_of,
+    several,
+    study_of,
+)
+from rai_sim.study import Study
 from rai_sim.support.checks import check_count, check_number
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import real, short
-from rai_sim.support.wording import listed
 
 #: Error probabilities: from those that are used to those at which the asymptotics show.
 DELTAS = (1e-1, 1e-2, 1e-3, 1e-5, 1e-7, 1e-10, 1e-15, 1e-20, 1e-30, 1e-50, 1e-70, 1e-100)
@@ -34,35 +40,8 @@ GAPS = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6)
 NUMBERS = (10, 20, 50, 100, 200, 500, 1000, 3000, 10_000, 30_000, 100_000)
 #: Of how many arms K and M are varied, and their values.
 _ARMS, KS, MS = 20, (1, 2, 3, 4, 5, 6, 8, 10), (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
-#: Beyond so many arms an algorithm is left out: rounds of LUCB, two pulls each, grow as the arms do
-#: and faster, and a replication takes some 0.2 s at 1,000 arms, 0.8 s at 3,000.
-LIMITS: Mapping[str, int] = {"lucb": 1000}
-#: Fields of laws whose means can be set, whatever the others are.
-_BESIDE_MEANS = {"means", "sd", "sigma", "concentration", "df", "scale"}
-#: How far a gap may be from what its point is called, relatively: means are doubles.
-_GAP_ERROR = 1e-4
-#: What is run if nothing else is said.
-ALGORITHMS_OF_THE_PAPER = ("vanilla", "butterscotch", "lucb")
 #: Replications if neither their number nor a precision is given; fewer where one takes long.
 _REPLICATIONS, _FEW = 1000, 100
-
-
-class Wanted(TypedDict, total=False):
-    """How much of each task is wanted, and what decides its numbers: arguments of
-    `Study.grid`."""
-
-    replications: int | None
-    precision: float | None
-    most_replications: int
-    seed: int
-    skip_error: float
-    max_pulls: int | None
-    keep: str
-
-
-#: A point: what is appended to the instance's name, the problem, delta, and what the instance was
-#: made from.
-_Point = tuple[str, Problem, float, dict[str, Any]]
 
 
 def over_delta(
@@ -104,11 +83,11 @@ def over_delta(
     >>> over_delta(replications=10)
     Study(36 tasks: 1 instance x 3 algorithms x 12 deltas; 10 replications each)
     """
-    problem = _checked_problem(table_problem(task=2) if problem is None else problem)
-    points: list[_Point] = [
-        ("", problem, delta, {}) for delta in _several("deltas", deltas, check_delta)
+    problem = checked_problem(table_problem(task=2) if problem is None else problem)
+    points: list[Point] = [
+        ("", problem, delta, {}) for delta in several("deltas", deltas, check_delta)
     ]
-    return _study(_words(problem), points, algorithms, _REPLICATIONS, wanted)
+    return study_of(name_of(problem), points, algorithms, _REPLICATIONS, wanted)
 
 
 def over_gap(
@@ -157,13 +136,13 @@ def over_gap(
     >>> study.tasks[-1].experiment.problem.arms.means
     array([0.505, 0.495])
     """
-    problem = _checked_problem(best_arm(Bernoulli([0.65, 0.35])) if problem is None else problem)
+    problem = checked_problem(best_arm(Bernoulli([0.65, 0.35])) if problem is None else problem)
     delta = check_delta(delta)
     points = [
-        (f", gap = {gap}", _at_gap(problem, gap), delta, {"gap": gap})
-        for gap in _several("gaps", gaps, lambda value: real("gaps", value))
+        (f", gap = {gap}", at_gap(problem, gap), delta, {"gap": gap})
+        for gap in several("gaps", gaps, lambda value: real("gaps", value))
     ]
-    return _study(_words(problem), points, algorithms, _REPLICATIONS, wanted)
+    return study_of(name_of(problem), points, algorithms, _REPLICATIONS, wanted)
 
 
 def over_n(
@@ -221,8 +200,8 @@ def over_n(
             f"instance is {short.repr(instance)}; give a function from a number of arms to a Problem",
         )
     points = []
-    for n in _several("numbers", numbers, lambda value: check_count("numbers", value, 2)):
-        problem = _checked_problem(build(n), "instance")
+    for n in several("numbers", numbers, lambda value: check_count("numbers", value, 2)):
+        problem = checked_problem(build(n), "instance")
         if problem.n_arms != n:
             raise ArgumentValueError(
                 "instance",
@@ -234,7 +213,7 @@ def over_n(
     clusters = len(problem.clusters)
     name = f"{type(problem.arms).__name__} arms, {clusters} clusters"
     name = "one arm apart from equal ones" if instance is None else name
-    return _study(name, points, algorithms, _FEW, wanted, _checked_limits(limits))
+    return study_of(name, points, algorithms, _FEW, wanted, checked_limits(limits))
 
 
 def over_k(
@@ -280,10 +259,10 @@ def over_k(
     most = chosen.n_arms - 1  # of all arms nothing is to be found out
     points = [
         (f", k = {k}", top(chosen, k, strict=strict), delta, {"k": k})
-        for k in _several("ks", ks, lambda value: check_number("ks", value, most, "N - 1"))
+        for k in several("ks", ks, lambda value: check_number("ks", value, most, "N - 1"))
     ]
     name = f"top K of {chosen.n_arms} {type(chosen).__name__} arms"
-    return _study(name, points, algorithms, _REPLICATIONS, wanted)
+    return study_of(name, points, algorithms, _REPLICATIONS, wanted)
 
 
 def over_m(
@@ -334,59 +313,10 @@ def over_m(
     k = check_number("k", k, chosen.n_arms - 1, "N - 1")
     points = [
         (f", m = {m}", m_of_top(chosen, m, k, strict=strict), delta, {"m": m})
-        for m in _several("ms", ms, lambda value: check_number("ms", value, k, "k"))
+        for m in several("ms", ms, lambda value: check_number("ms", value, k, "k"))
     ]
     name = f"M of the top {k} of {chosen.n_arms} {type(chosen).__name__} arms"
-    return _study(name, points, algorithms, _REPLICATIONS, wanted)
-
-
-def _study(
-    name: str,
-    points: Sequence[_Point],
-    algorithms: Iterable[Algorithm] | None,
-    replications: int,
-    wanted: Wanted,
-    limits: Mapping[str, int] | None = None,
-) -> Study:
-    """Return the study of every algorithm at every point, but for points beyond its limit."""
-    options: dict[str, Any] = dict(wanted)
-    unknown = sorted(options.keys() - Wanted.__annotations__.keys())
-    if unknown:
-        raise TypeError(
-            f"unexpected argument {unknown[0]!r}; besides those of its own a study takes "
-            f"{listed(list(Wanted.__annotations__), 20)}"
-        )
-    if options.get("precision") is None and options.get("replications") is None:
-        options["replications"] = replications
-    numbers = [
-        options.pop(key, default)
-        for key, default in (("seed", 0), ("skip_error", 1e-12), ("max_pulls", None))
-    ]
-    if numbers[0] is None:
-        raise ArgumentTypeError(
-            "seed", "seed is None; a study is resumed by its seed: give a non-negative integer"
-        )
-    if algorithms is not None and not isinstance(algorithms, Iterable):
-        raise ArgumentTypeError(
-            "algorithms", f"algorithms is {short.repr(algorithms)}; give a list: [rai.Vanilla()]"
-        )
-    chosen = list(_default_algorithms() if algorithms is None else algorithms)
-    tasks = [
-        Task(f"{name}{words}", checked_experiment(problem, one, delta, *numbers), parameters)
-        for words, problem, delta, parameters in points
-        for one in chosen
-        if problem.n_arms <= (limits or {}).get(type(one).__name__.lower(), problem.n_arms)
-    ]
-    if not tasks and chosen:
-        raise ArgumentValueError(
-            "limits", f"limits is {dict(limits or {})}, which leaves nothing to run; raise it"
-        )
-    return Study(tasks, **options)
-
-
-def _default_algorithms() -> Iterator[Algorithm]:
-    """Yield the paper's algorithms as they are by default."""
-    yield from (ALGORITHMS[name]() for name in ALGORITHMS_OF_THE_PAPER)
+    return study_of(name, points, algorithms, _REPLICATIONS, wanted)
 
 
 def _default_arms(arms: Arms | None) -> Arms:
@@ -401,85 +331,3 @@ def _default_arms(arms: Arms | None) -> Arms:
 
 def _one_apart(n: int) -> Problem:
     return best_arm(Bernoulli(instances.one_apart(n, high=0.7, low=0.3)))
-
-
-def _checked_problem(problem: object, name: str = "problem") -> Problem:
-    if not isinstance(problem, Problem):
-        raise ArgumentTypeError(
-            name,
-            f"{name} {'is' if name == 'problem' else 'returned'} {short.repr(problem)}; it must "
-            f"{'be' if name == 'problem' else 'return'} a Problem: build one with rai.Problem(arms, "
-            "clusters, required)",
-        )
-    return problem
-
-
-def _checked_limits(limits: object) -> Mapping[str, int]:
-    if not isinstance(limits, Mapping):
-        raise ArgumentTypeError(
-            "limits", f"limits is {short.repr(limits)}; give a dict such as {dict(LIMITS)}"
-        )
-    for name, value in limits.items():
-        if name not in ALGORITHMS:
-            raise ArgumentValueError(
-                "limits",
-                f"limits is {short.repr(dict(limits))}, which names no algorithm with {name!r}; "
-                f"choose among {', '.join(ALGORITHMS)}",
-            )
-        check_count("limits", value, 1)
-    return limits
-
-
-def _several(name: str, values: Any, check: Callable[[Any], Any]) -> list[Any]:
-    """Return the values along an axis, at least one, no two alike."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise ArgumentTypeError(name, f"{name} is {short.repr(values)}; give a list of numbers")
-    found = [check(value) for value in values]
-    if not found:
-        raise ArgumentValueError(name, f"{name} is empty; give at least one value")
-    if len(set(found)) < len(found):
-        twice = next(value for value in found if found.count(value) > 1)
-        raise ArgumentValueError(name, f"{name} holds {twice} twice; leave one out")
-    return found
-
-
-def _at_gap(problem: Problem, gap: float) -> Problem:
-    """Return the problem with its means drawn together, or apart, so that its bottleneck gap is
-    this."""
-    if not np.isfinite(problem.bottleneck_gap):
-        raise ArgumentValueError(
-            "problem", "problem has a single cluster, whose gap is infinite; give one with two"
-        )
-    if not gap > 0.0 or not np.isfinite(gap):
-        raise ArgumentValueError("gaps", f"gaps holds {gap}; every gap must be positive and finite")
-    arms = problem.arms
-    given: list[str] = [field.name for field in fields(arms)] if is_dataclass(arms) else []
-    if "means" not in given or not set(given) <= _BESIDE_MEANS:
-        raise ArgumentTypeError(
-            "problem",
-            f"problem has {type(arms).__name__} arms, whose means cannot be set; give arms "
-            "of a law of means, such as Bernoulli or Gaussian ones",
-        )
-    middle = (float(arms.means.min()) + float(arms.means.max())) / 2.0
-    means = middle + (arms.means - middle) * (gap / problem.bottleneck_gap)
-    rounded = np.round(means, 15)  # the numbers one would write, where that is near enough
-    means = rounded if gap > 1e-9 else means
-    try:
-        changed: Arms = replace(arms, means=means)  # type: ignore[type-var]
-        found = replace(problem, arms=changed)
-    except ValueError as error:
-        raise ArgumentValueError("gaps", f"gaps holds {gap}, for which {error}") from None
-    if abs(found.bottleneck_gap - gap) > _GAP_ERROR * gap:
-        raise ArgumentValueError(
-            "gaps",
-            f"gaps holds {gap}, which means near {middle:g} cannot have: the nearest that doubles "
-            f"give is {found.bottleneck_gap:g}; take a wider gap, or Gaussian arms about 0",
-        )
-    return found
-
-
-def _words(problem: Problem) -> str:
-    """Return what an instance is called."""
-    arms = f"{problem.n_arms} {type(problem.arms).__name__} arms"
-    clusters = listed(problem.clusters, 6, ",")
-    return f"{arms}, clusters {clusters}, required {listed(problem.required, 6, ',')}"

@@ -12,16 +12,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rai_sim.simulation.statistics import (
-    ABOVE,
-    QUANTILES,
-    Sums,
-    clopper_pearson,
-    lower_bound,
-    relative_half_width,
-    student_interval,
-    upper_bound,
-)
+from rai_sim.simulation.intervals import clopper_pearson, relative_half_width, student_interval
+from rai_sim.simulation.statistics import ABOVE, QUANTILES, Sums
+from rai_sim.simulation.theorems import lower_bound, upper_bound
 from rai_sim.support.columns import Catalogue, Column, first_key, sort_key
 from rai_sim.support.wording import listed, number, percent
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rai_sim.simulation.intervals import student_quantile
 from rai_sim.simulation.result import Result
-from rai_sim.simulation.statistics import student_quantile
 from rai_sim.support.errors import ArgumentValueError
 
 

@@ -1,7 +1,8 @@
-"""The statistics of a run, each stated once: computed from exact sums, with intervals and bounds.
+"""What replications add up to, exactly, and quantiles of their pulls.
 
-`Sums` are what replications add up to, `Aggregate` adds a histogram that merges exactly. What is
-shown of them, wherever it is, is in `rai_sim.simulation.columns`.
+`Sums` are the sums, `Aggregate` adds a histogram that merges exactly. Intervals of what they tell
+are in `rai_sim.simulation.intervals`, what theorems say beside them in
+`rai_sim.simulation.theorems`, and what is shown of all that in `rai_sim.simulation.columns`.
 """
 
 from __future__ import annotations
@@ -11,20 +12,14 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.simulation.sums import bin_edges, bin_of, exact_sum, exact_sum_of_squares
 
-if TYPE_CHECKING:
-    from rai_sim.algorithms.base import Algorithm
-    from rai_sim.problem import Problem
-
 #: Shares of finished replications whose pulls are named; 1 is the largest number of pulls seen.
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
-_CONFIDENCE = 0.95
 #: In place of 1 and 0, right and wrong, where there is no recommendation at a cap.
 NO_CAP = -1
 #: What is known of an error rate: that it is above delta, or at most delta, or neither.
@@ -356,95 +351,3 @@ def quantiles_of(pulls: NDArray[np.int64]) -> dict[float, float]:
     places = {share: rank_of(share, len(pulls)) - 1 for share in QUANTILES}
     ordered = np.partition(pulls, sorted(set(places.values())))
     return {share: int(ordered[place]) for share, place in places.items()}
-
-
-def student_interval(mean: float, standard_error: float, n: int) -> tuple[float, float]:
-    """Return the 95 % Student interval of a mean of n numbers; NaN for fewer than two."""
-    if n < 2:
-        return math.nan, math.nan
-    margin = student_quantile(n) * standard_error
-    return mean - margin, mean + margin
-
-
-def student_quantile(n: int) -> float:
-    """Return by how many standard errors the 95 % interval of a mean of n >= 2 numbers reaches."""
-    # Here, not above: it is slow to load, and only summaries need it.
-    from scipy.special import stdtrit
-
-    return float(stdtrit(n - 1, (1.0 + _CONFIDENCE) / 2.0))
-
-
-def relative_half_width(interval: tuple[float, float], mean: float) -> float:
-    """Return half the width of an interval of a mean over that mean; NaN where either is."""
-    low, high = interval
-    return (high - low) / 2.0 / mean
-
-
-def clopper_pearson(errors: int, n: int, confidence: float = _CONFIDENCE) -> tuple[float, float]:
-    """Return the Clopper-Pearson interval of a probability, of 95 % if not said otherwise, from
-    cases in n; NaN for n = 0."""
-    if n == 0:
-        return math.nan, math.nan
-    from scipy.special import betaincinv
-
-    tail = (1.0 - confidence) / 2.0
-    low = float(betaincinv(errors, n - errors + 1, tail)) if errors else 0.0
-    high = float(betaincinv(errors + 1, n - errors, 1.0 - tail)) if errors < n else 1.0
-    return low, high
-
-
-def bounds_hold(problem: Problem) -> bool:
-    """Return whether the paper's bounds may be shown: not for arms that are not sub-Gaussian with
-    the parameter that algorithms are told.
-
-    Those of a stand-in for a law that is not known here are shown as they were.
-
-    Examples
-    --------
-    >>> import rai_sim as rai
-    >>> loud = rai.Gaussian([1.0, 0.0], sd=2.0)
-    >>> bounds_hold(rai.best_arm(loud, strict=False))
-    False
-    >>> bounds_hold(rai.best_arm(rai.Gaussian([1.0, 0.0], sd=2.0, sigma=2.0)))
-    True
-    """
-    return not problem.arms.means_known or problem.arms.why_not_sub_gaussian() is None
-
-
-def lower_bound(problem: Problem, delta: float) -> float:
-    """Return Theorem 1's bound; NaN where it does not hold for the arms."""
-    from rai_sim import bounds  # here and below: most programs ask for runs alone
-
-    return float(bounds.lower(problem, delta)) if bounds_hold(problem) else math.nan
-
-
-def upper_bound(
-    problem: Problem, algorithm: Algorithm, delta: float
-) -> tuple[str | None, float | None]:
-    """Return the theorem that bounds an algorithm's pulls with probability 1 - delta, and its
-    bound.
-
-    None without one, where it does not hold for the arms, and where the means are not known, as in
-    a study of a reward law that is not known here.
-    """
-    known = not np.isnan(problem.arms.means).any()
-    if algorithm.theorem is None or not known or not bounds_hold(problem):
-        return None, None
-    from rai_sim import bounds
-
-    function, theorem = algorithm.theorem
-    return theorem, float(getattr(bounds, function)(problem, delta))
-
-
-def allowed_pulls(bound: float, problem: Problem) -> float:
-    """Return beyond how many pulls a run is said to pass a theorem's bound: one more an arm.
-
-    Butterscotch's theorem counts fractional pulls, which the algorithm rounds up.
-
-    Examples
-    --------
-    >>> import rai_sim as rai
-    >>> allowed_pulls(41_465.2, rai.table_problem())
-    41475.2
-    """
-    return bound + problem.n_arms

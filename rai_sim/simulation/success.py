@@ -21,9 +21,9 @@ from rai_sim.engine.blocks import new_block
 from rai_sim.problem import Problem
 from rai_sim.simulation.at_cap import is_right
 from rai_sim.simulation.experiment import Experiment
+from rai_sim.simulation.intervals import clopper_pearson
 from rai_sim.simulation.parts import next_size, run_part
 from rai_sim.simulation.simulate import checked_experiment
-from rai_sim.simulation.statistics import clopper_pearson
 from rai_sim.simulation.workers import effective_workers, spread
 from rai_sim.support.checks import check_count, check_workers
 from rai_sim.support.errors import ArgumentValueError

@@ -10,7 +10,8 @@ import numpy as np
 
 from rai_sim.simulation.at_cap import right_at_cap
 from rai_sim.simulation.columns import Found
-from rai_sim.simulation.statistics import Sums, allowed_pulls, of_finished, quantiles_of
+from rai_sim.simulation.statistics import Sums, of_finished, quantiles_of
+from rai_sim.simulation.theorems import allowed_pulls
 from rai_sim.support.wording import count, json_safe, listed, number, percent
 
 if TYPE_CHECKING:

@@ -2,13 +2,14 @@
 and say what they will cost and how they were made.
 
 What is wanted is in `grid`, `definition`, `arguments` and `task`, in a file of TOML in `file`,
-`file_instances` and `file_values`; what a folder holds in `store`, `ledger` and `data` (which joins
-the two), and of classes not known here in `stored`; a run is in `run`, `job`, `stopping`,
-`error_rate`, `state`, `progress`, `record`, `interrupts` and `time_limit`; what it will cost in
-`forecast`, `pilot`, `disk` and `estimate`; how several processes share it in `division`, `claims`
-and `work`, and how their stores become one in `merge` and `union`; what came of it in `opening`,
-`results`, `holdings`, `summary`, `selection`, `tables` and `verify`; one result in a file of its
-own in `saved`. A module belongs here if it needs a store or a grid of experiments, but no figure.
+`file_instances` and `file_values`; what a folder holds in `store`, `frames`, `ledger` and `data`
+(which joins them), and of classes not known here in `stored`; a run is in `run`, `job`, `backlog`,
+`stopping`, `error_rate`, `state`, `progress`, `record`, `interrupts` and `time_limit`; what it will
+cost in `forecast`, `pilot`, `disk` and `estimate`; how several processes share it in `division`,
+`claims` and `work`, and how their stores become one in `merge` and `union`; what came of it in
+`opening`, `results`, `holdings`, `summary`, `selection`, `tables` and `verify`; one result in a
+file of its own in `saved`. A module belongs here if it needs a store or a grid of experiments, but
+no figure.
 """
 
 from rai_sim.study.data import StudyData as StudyData

@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from rai_sim.engine.blocks import Block, part_of
 from rai_sim.engine.streams import STREAM_VERSION
-from rai_sim.simulation.arm_pulls import BY_REPLICATION, SUMMED
+from rai_sim.simulation.arm_pulls import SUMMED
 from rai_sim.simulation.at_cap import AtCap
 from rai_sim.simulation.provenance import now
-from rai_sim.simulation.statistics import NO_CAP, Aggregate, aggregates_of
+from rai_sim.simulation.statistics import NO_CAP, aggregates_of
 from rai_sim.study.arm_sums import Unwritten, whole
+from rai_sim.study.frames import aggregate_of, aggregates_frame, rows_frame
 from rai_sim.study.ledger import Ledger, Piece
-from rai_sim.study.schemas import ARM_PULLS, AT_CAP, SCHEMAS, schema_of
+from rai_sim.study.schemas import SCHEMAS
 from rai_sim.study.store import Store, StoreWarning
 from rai_sim.study.stored import VERSION, Reader, origins_of
 from rai_sim.study.task import Task, instance_key, instance_row, task_rows
@@ -165,7 +166,7 @@ class StudyData:
         ):
             pieces = self.ledger[row["task"]]
             if pieces.gaps(row["first"], row["stop"]) == [(row["first"], row["stop"])]:
-                pieces.add(Piece(row["first"], row["stop"], _aggregate_of(row)))
+                pieces.add(Piece(row["first"], row["stop"], aggregate_of(row)))
 
     def arm_sums(self, task: str, most: int | None) -> tuple[NDArray[np.int64] | None, int]:
         """Return the pulls of each arm in the finished ones of a task's replications from 0 on,
@@ -361,113 +362,3 @@ def _note(
     sums = aggregates_of(pulls, rounds, correct, finished, starts, at_cap)
     for (task, start, stop), aggregate in zip(cut, sums, strict=True):
         ledger[task].add(Piece(start, stop, aggregate))
-
-
-def rows_frame(rows: Sequence[Rows], arm_pulls: bool = False) -> pl.DataFrame:
-    """Return the rows as a frame with the columns of a part, pulls by arm if they are kept."""
-    lengths = [len(one.block.pulls) for one in rows]
-    columns: dict[str, Any] = {
-        "task": pl.Series([one.task for one in rows], dtype=pl.String).gather(
-            np.repeat(np.arange(len(rows)), lengths)
-        ),
-        "replication": np.concatenate([np.arange(one.first, one.stop) for one in rows]),
-    }
-    for name in ("pulls", "rounds", "correct", "finished"):
-        columns[name] = np.concatenate([getattr(one.block, name) for one in rows])
-    columns["representatives"] = _lists([one.block.representatives for one in rows], pl.Int32)
-    if arm_pulls:
-        columns[BY_REPLICATION] = _lists([one.block.arm_pulls for one in rows], pl.Int64)
-    columns |= _at_cap_columns(rows, lengths)
-    keep = BY_REPLICATION if arm_pulls else "replications"
-    return pl.DataFrame(columns, schema=schema_of("replications", keep))
-
-
-def _at_cap_columns(rows: Sequence[Rows], lengths: Sequence[int]) -> dict[str, pl.Series]:
-    """Return what is recommended at caps, and whether it is right; null for tasks without one."""
-    if all(one.at_cap is None for one in rows):  # as nearly always, of thousands of short rows
-        return {
-            name: pl.repeat(None, sum(lengths), dtype=kind, eager=True)
-            for name, kind in AT_CAP["replications"].items()
-        }
-    found: dict[str, list[pl.Series]] = {name: [] for name in AT_CAP["replications"]}
-    for one, length in zip(rows, lengths, strict=True):
-        for name, kind in AT_CAP["replications"].items():
-            if one.at_cap is None:
-                found[name].append(pl.repeat(None, length, dtype=kind, eager=True))
-                continue
-            named, right = one.at_cap
-            values = _lists([named], pl.Int32) if name == "recommended" else pl.Series(right == 1)
-            if (right == NO_CAP).any():
-                values = pl.select(pl.when(pl.Series(right != NO_CAP)).then(values)).to_series()
-            found[name].append(values)
-    return {name: pl.concat(parts) for name, parts in found.items()}
-
-
-def _lists(tables: Sequence[NDArray[Any]], kind: Any) -> pl.Series:
-    """Return the rows of tables of unlike widths as lists; tables that follow each other with one
-    width are turned at once."""
-    made: list[pl.Series] = []
-    at = 0
-    while at < len(tables):
-        end = at + 1
-        while end < len(tables) and tables[end].shape[1] == tables[at].shape[1]:
-            end += 1
-        made.append(
-            pl.Series(
-                np.concatenate(tables[at:end]), dtype=pl.Array(kind, tables[at].shape[1])
-            ).arr.to_list()
-        )
-        at = end
-    return pl.concat(made)
-
-
-def aggregates_frame(
-    sums: Sequence[tuple[str, Piece]], arms: Sequence[list[str]] | None = None
-) -> pl.DataFrame:
-    """Return sums as a frame with the columns of a part, those of pulls by arm if they are kept."""
-    rows = [
-        (
-            task,
-            start,
-            stop,
-            sum_.finished,
-            sum_.errors,
-            str(sum_.pulls_sum),
-            str(sum_.pulls_squares),
-            str(sum_.rounds_sum),
-            sum_.pulls_least,
-            sum_.pulls_most,
-            sum_.bins.tolist(),
-            sum_.counts.tolist(),
-        )
-        for task, (start, stop, sum_) in sums
-    ]
-    frame = pl.DataFrame(rows, schema=SCHEMAS["aggregates"], orient="row")
-    more = (
-        dict(AT_CAP["aggregates"])
-        if arms is None
-        else ARM_PULLS["aggregates"] | AT_CAP["aggregates"]
-    )
-    values: dict[str, Any] = {
-        SUMMED: arms,
-        "errors_at_cap": [sum_.errors_at_cap for _, (_, _, sum_) in sums],
-    }
-    return frame.with_columns(
-        pl.Series(name, values[name], dtype=kind) for name, kind in more.items()
-    )
-
-
-def _aggregate_of(row: dict[str, Any]) -> Aggregate:
-    return Aggregate(
-        replications=row["stop"] - row["first"],
-        finished=row["finished"],
-        errors=row["errors"],
-        pulls_sum=int(row["pulls_sum"]),
-        pulls_squares=int(row["pulls_squares"]),
-        rounds_sum=int(row["rounds_sum"]),
-        pulls_least=row["pulls_least"],
-        pulls_most=row["pulls_most"],
-        errors_at_cap=row["errors_at_cap"],
-        bins=np.array(row["bins"], np.int64),
-        counts=np.array(row["counts"], np.int64),
-    )

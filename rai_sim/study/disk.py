@@ -21,10 +21,11 @@ from rai_sim.simulation.provenance import environment
 from rai_sim.simulation.statistics import Sums, aggregates_of
 from rai_sim.simulation.workers import block_for
 from rai_sim.study.arm_sums import decimals, words_of
-from rai_sim.study.data import Rows, aggregates_frame, rows_frame
+from rai_sim.study.backlog import parts_written
+from rai_sim.study.data import Rows
+from rai_sim.study.frames import aggregates_frame, rows_frame
 from rai_sim.study.ledger import Piece
 from rai_sim.study.pilot import Pilot
-from rai_sim.study.run import parts_written
 from rai_sim.study.schemas import KEEPS, SCHEMAS, as_written, keeps_arm_pulls, schema_of
 from rai_sim.study.stopping import looks_within
 from rai_sim.study.task import Task, instance_key, instance_row, task_rows

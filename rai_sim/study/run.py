@@ -14,19 +14,17 @@ from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from functools import cached_property, partial
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from rai_sim.simulation.pace import Pace
 from rai_sim.simulation.pools import WorkersLost
 from rai_sim.simulation.workers import effective_workers, share_memory, spread
 from rai_sim.study import job as jobs
-from rai_sim.study.arm_sums import ArmSums, Unwritten, words_of
-from rai_sim.study.data import Rows, StudyData, note
+from rai_sim.study.backlog import Backlog
+from rai_sim.study.data import Rows, StudyData
 from rai_sim.study.division import Part
 from rai_sim.study.interrupts import Interrupts
 from rai_sim.study.job import Outcome, Unit, fitting, run_job, run_sent
-from rai_sim.study.ledger import Ledger
 from rai_sim.study.progress import Progress
 from rai_sim.study.record import Record
 from rai_sim.study.state import PILOT, State, likeness
@@ -42,24 +40,6 @@ _MOST_PILOTS = 2000
 #: A unit has at most so many replications, that a block of them stays small, and as many entries; a
 #: job that has so many gets no further unit.
 _MOST_IN_UNIT, _MOST_ENTRIES = 1 << 17, 1 << 23
-#: Finished blocks wait in memory for this share of the time a run has taken, within limits in
-#: seconds, or until they have as many bytes.
-_FLUSH_SHARE, _FLUSH_LEAST, _FLUSH_MOST, _FLUSH_BYTES = 0.01, 1.0, 60.0, 1 << 26
-
-
-def parts_written(seconds: float) -> float:
-    """Return how many parts a run of so many seconds writes.
-
-    Examples
-    --------
-    >>> [round(parts_written(seconds)) for seconds in (0.0, 10.0, 3600.0, 86_400.0)]
-    [1, 11, 459, 1850]
-    """
-    first, last = _FLUSH_LEAST / _FLUSH_SHARE, _FLUSH_MOST / _FLUSH_SHARE
-    parts = 1.0 + min(seconds, first) / _FLUSH_LEAST
-    if seconds > first:
-        parts += math.log(min(seconds, last) / first) / _FLUSH_SHARE
-    return parts + max(seconds - last, 0.0) / _FLUSH_MOST
 
 
 class StudyRun:
@@ -102,14 +82,11 @@ class StudyRun:
         self.interrupts = interrupts
         self._outcomes: deque[list[Outcome]] = deque()
         self._latest: list[Outcome] | None = None
-        self._rows: list[Rows] = []
-        self._sums, self._arm_sums = Ledger(data.ledger.cut), Unwritten()
-        self._bytes = 0
+        self._backlog = Backlog(data)
         self._warm: set[object] = set()
         self._likeness: dict[int, tuple[object, ...]] = {}
         self._like: dict[tuple[object, ...], float] = {}
         self._piloted = False
-        self._began = self._flushed = time.monotonic()
         self._record = Record(data.store, study, n_jobs, self.workers, part)
         self.data.add_tasks(study.tasks, self._record.about)
         keys = [task.key for task in study.tasks]
@@ -360,12 +337,7 @@ class StudyRun:
             elif outcome.reached < outcome.stop:
                 self._work.put_back(self._unit(outcome.task, outcome.reached, outcome.stop))
         self._keep([outcome.rows for outcome in outcomes if outcome.rows is not None])
-        run_for = time.monotonic() - self._began
-        patience = min(max(_FLUSH_SHARE * run_for, _FLUSH_LEAST), _FLUSH_MOST)
-        if self._work.awaited:  # another process can do nothing until it sees these
-            patience = min(patience, _FLUSH_LEAST)
-        waited = time.monotonic() - self._flushed
-        if self._bytes > _FLUSH_BYTES or waited > patience or self._work.full:
+        if self._backlog.is_due(self._work.awaited) or self._work.full:
             self._flush()
         if self._progress.due:
             self._show()
@@ -391,40 +363,14 @@ class StudyRun:
     def _keep(self, rows: Sequence[Rows]) -> None:
         self._record.added += sum(len(one.block.pulls) for one in rows)
         self._state.note(rows)
-        if self.data.store.kind == "replications":
-            self._rows += rows
-            self._bytes += sum(
-                array.nbytes
-                for one in rows
-                for array in (*one.block[:5], one.block.arm_pulls, *(one.at_cap or ()))
-            )
-            return
-        note(self._sums, rows)
-        if self.data.store.keeps_arm_pulls:
-            for one in rows:
-                self._add_up_arms(one)
-
-    def _add_up_arms(self, rows: Rows) -> None:
-        """Add up pulls by arm, cut where other sums are."""
-        for start, stop in pairwise(self._sums[rows.task].cuts_within(rows.first, rows.stop)):
-            block = rows.cut(start, stop).block
-            words = words_of(block.arm_pulls, block.finished)
-            self._arm_sums[rows.task].append(ArmSums(start, stop, words))
-            self._bytes += words.nbytes
+        self._backlog.add(rows)
 
     def _flush(self) -> None:
         """Write what has been finished since the last time."""
         # else a part might be written and its rows still be taken for unwritten
         with self.interrupts.held():
-            if self._rows:
-                self.data.write_rows(self._rows, self._record.about)
-            if self._sums:
-                arms = self._arm_sums if self.data.store.keeps_arm_pulls else None
-                self.data.write_aggregates(self._sums, self._record.about, arms)
-            self._rows, self._bytes, self._sums = [], 0, Ledger(self.data.ledger.cut)
-            self._arm_sums = Unwritten()
+            self._backlog.write(self._record.about)
             self._work.written()
-        self._flushed = time.monotonic()
 
     def _show(self) -> None:
         state = self._state

@@ -29,7 +29,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.simulation.statistics import Sums, relative_half_width, student_interval
+from rai_sim.simulation.intervals import relative_half_width, student_interval
+from rai_sim.simulation.statistics import Sums
 
 #: Replications before the first decision.
 FIRST_LOOK = 256

@@ -17,7 +17,8 @@ from rai_sim.simulation.simulate import simulate
 from rai_sim.simulation.statistics import NOTHING, Aggregate
 from rai_sim.simulation.workers import spread
 from rai_sim.study.arm_sums import ArmSums, Unwritten, words_of
-from rai_sim.study.data import StudyData, aggregates_frame
+from rai_sim.study.data import StudyData
+from rai_sim.study.frames import aggregates_frame
 from rai_sim.study.ledger import Piece
 from rai_sim.study.schemas import KEEPS
 from rai_sim.study.task import Task

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from rai_sim.engine.history import states_kept
 from rai_sim.problem import Problem
 from rai_sim.simulation.result import Result
 from rai_sim.support.columns import Catalogue, Column
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +130,51 @@ def event_columns(problem: Problem) -> Catalogue[Column]:
             of_arm("arm_pulls", "arm's pulls", "{:,}".format, "pulls"),
         ]
     )
+
+
+def events_frame(events: Iterable[Event], problem: Problem) -> pl.DataFrame:
+    """Return the events of a replication of a problem, one row an event (see
+    `rai_sim.Trace.events_frame`)."""
+    import polars as pl
+
+    rows = []
+    for event in events:
+        row: list[Any] = [
+            event.round,
+            event.pulls,
+            event.kind,
+            event.first_cluster,
+            event.cluster,
+        ]
+        if event.arm is None:
+            rows.append([*row, None, None, None, None, None, None])
+        else:
+            name = problem.arms.name(event.arm)
+            rows.append(
+                [
+                    *row,
+                    event.arm,
+                    name,
+                    event.mean,
+                    event.radius,
+                    event.arm_pulls,
+                    event.representative,
+                ]
+            )
+    schema: dict[str, Any] = {
+        "round": pl.Int64,
+        "pulls": pl.Int64,
+        "event": pl.String,
+        "first_cluster": pl.Int64,
+        "cluster": pl.Int64,
+        "arm": pl.Int64,
+        "name": pl.String,
+        "mean": pl.Float64,
+        "radius": pl.Float64,
+        "arm_pulls": pl.Int64,
+        "representative": pl.Boolean,
+    }
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 class _Clusters:

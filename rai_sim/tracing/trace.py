@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rai_sim.algorithms.base import Algorithm
-from rai_sim.engine.blocks import Block, new_block
-from rai_sim.engine.faults import MOST_PULLS, KernelStopped
-from rai_sim.engine.history import History, new_history, states_kept
+from rai_sim.engine.blocks import Block
+from rai_sim.engine.faults import MOST_PULLS
+from rai_sim.engine.history import History, states_kept
 from rai_sim.problem import Problem
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.result import Result
 from rai_sim.simulation.simulate import checked_experiment, simulate
-from rai_sim.simulation.workers import run_into
 from rai_sim.support.checks import check_count, short
 from rai_sim.support.columns import cells, titles
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import integers
-from rai_sim.tracing.events import Event, event_columns, read_events
+from rai_sim.tracing.events import Event, event_columns, events_frame, read_events
+from rai_sim.tracing.history import run_with_history
 
 if TYPE_CHECKING:
     import polars as pl
@@ -143,46 +142,7 @@ class Trace:
         >>> trace.events_frame().select("event", "cluster", "arm", "name", "representative").rows()
         [('settled', 1, 1, 'Stalker', True), ('settled', 2, 0, 'Solaris', False)]
         """
-        import polars as pl
-
-        rows = []
-        for event in self.events:
-            row: list[Any] = [
-                event.round,
-                event.pulls,
-                event.kind,
-                event.first_cluster,
-                event.cluster,
-            ]
-            if event.arm is None:
-                rows.append([*row, None, None, None, None, None, None])
-            else:
-                name = self.problem.arms.name(event.arm)
-                rows.append(
-                    [
-                        *row,
-                        event.arm,
-                        name,
-                        event.mean,
-                        event.radius,
-                        event.arm_pulls,
-                        event.representative,
-                    ]
-                )
-        schema: dict[str, Any] = {
-            "round": pl.Int64,
-            "pulls": pl.Int64,
-            "event": pl.String,
-            "first_cluster": pl.Int64,
-            "cluster": pl.Int64,
-            "arm": pl.Int64,
-            "name": pl.String,
-            "mean": pl.Float64,
-            "radius": pl.Float64,
-            "arm_pulls": pl.Int64,
-            "representative": pl.Boolean,
-        }
-        return pl.DataFrame(rows, schema=schema, orient="row")
+        return events_frame(self.events, self.problem)
 
     def to_frame(self) -> pl.DataFrame:
         """Return one row a state and arm.
@@ -324,7 +284,7 @@ def trace_of(
         rounds = np.unique(
             np.geomspace(1.0, max(int(result.rounds[0]), 1), number).round().astype(np.int64)
         )
-    block = _traced(experiment, replication, rounds)
+    block = run_with_history(experiment, replication, rounds)
     if not (
         block.pulls[0] == result.pulls[0]
         and block.rounds[0] == result.rounds[0]
@@ -373,92 +333,6 @@ def _states(
     return np.array(rounds, np.int64), rows
 
 
-def arm_pulls(result: Result, replications: int = 100) -> NDArray[np.int64]:
-    """Return the pulls of each arm in the first finished replications of a result: what it keeps
-    (`keep="arm_pulls"`), else they are run again for it.
-
-    Parameters
-    ----------
-    result : Result
-        What `simulate` or a study returned.
-    replications : int, default 100
-        How many at most.
-
-    Returns
-    -------
-    (R, N) int64
-        Row sums are the replications' pulls.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `result` is no Result, or `replications` no positive integer; ValueError for an algorithm
-        that keeps no history.
-
-    Examples
-    --------
-    >>> import rai_sim as rai
-    >>> result = rai.simulate(rai.table_problem(), rai.LUCB(), replications=50, seed=0)
-    >>> pulls = rai.arm_pulls(result, 20)
-    >>> pulls.shape, bool((pulls.sum(axis=1) == result.pulls[:20]).all())
-    ((20, 10), True)
-    """
-    if not isinstance(result, Result):
-        raise ArgumentTypeError(
-            "result", f"result is {short.repr(result)}; give what rai.simulate returned"
-        )
-    wanted = check_count("replications", replications, 1)
-    every = np.arange(result.problem.n_arms)
-    return pulls_of_arms(result, wanted, every)
-
-
-def pulls_of_arms(result: Result, wanted: int, arms: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the columns of `arm_pulls` that belong to some arms, without keeping the others.
-
-    Examples
-    --------
-    >>> import rai_sim as rai
-    >>> result = rai.simulate(rai.table_problem(), rai.LUCB(), replications=50, seed=0)
-    >>> bool((pulls_of_arms(result, 20, np.array([7, 2])) == rai.arm_pulls(result, 20)[:, [7, 2]]).all())
-    True
-    """
-    if result.arm_pulls is not None:
-        rows = np.flatnonzero(result.finished)[:wanted]
-        return result.arm_pulls[np.ix_(rows, arms)]
-    indices = result.replication_index[result.finished][:wanted]
-    found = np.empty((len(indices), len(arms)), np.int64)
-    for row, index in enumerate(indices.tolist()):
-        block = _traced(result.experiment, index, np.empty(0, np.int64))
-        pulls = block.history.pulls[-1, 0]
-        found[row] = pulls[arms]
-        if pulls.sum() != block.pulls[0]:
-            raise ArgumentValueError(
-                "result",
-                f"algorithm {result.algorithm.label} keeps no pulls by arm: its kernel does not "
-                "write block.history (see rai_sim.engine.history)",
-            )
-    return found
-
-
-def keeps_history(experiment: Experiment) -> bool:
-    """Return whether replications of an experiment can be run again here with the pulls of each
-    arm.
-
-    Examples
-    --------
-    >>> import rai_sim as rai
-    >>> keeps_history(Experiment(rai.table_problem(), rai.Vanilla(), 0.01, 0, 1e-12, None))
-    True
-    """
-    if experiment.why_not_run is not None:
-        return False
-    if type(experiment.algorithm).__module__.startswith("rai_sim."):
-        return True
-    # an algorithm of the user's own may leave the history out
-    block = _traced(experiment, 0, np.empty(0, np.int64))
-    return int(block.history.pulls[-1, 0].sum()) == int(block.pulls[0])
-
-
 def _check_rounds(rounds: ArrayLike) -> NDArray[np.int64]:
     remedy = "give rounds from 1 on, such as [1, 10, 100]"
     try:
@@ -473,19 +347,3 @@ def _check_rounds(rounds: ArrayLike) -> NDArray[np.int64]:
     if not values or min(values) < 1 or max(values) > MOST_PULLS:
         raise ArgumentValueError("rounds", f"rounds is {short.repr(rounds)}; {remedy}, up to 2^62")
     return np.unique(np.array(values, np.int64))
-
-
-def _traced(experiment: Experiment, replication: int, rounds: NDArray[np.int64]) -> Block:
-    """Run one replication with its history; round 1 is always asked for, as clusters may merge in
-    it."""
-    problem = experiment.problem
-    while True:
-        block = new_block(
-            1,
-            sum(problem.required),
-            problem.n_arms,
-            new_history(np.union1d(rounds, [1]), problem.n_arms),
-        )
-        with suppress(KernelStopped):  # by a signal whose handler does not want an end
-            run_into(experiment, replication, block)
-            return block

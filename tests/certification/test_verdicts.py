@@ -14,7 +14,8 @@ from rai_sim.certification.verdicts import (
     most_over,
     verdict_on,
 )
-from rai_sim.simulation.statistics import NOTHING, Sums, clopper_pearson
+from rai_sim.simulation.intervals import clopper_pearson
+from rai_sim.simulation.statistics import NOTHING, Sums
 
 
 def sums(replications: int, errors: int, capped: int = 0) -> Sums:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 import rai_sim as rai
 from rai_sim.plotting import budgets
 from rai_sim.plotting.choice import choose
-from rai_sim.simulation.statistics import clopper_pearson
+from rai_sim.simulation.intervals import clopper_pearson
 
 CAPS = (30, 300, 3_000, 30_000)
 

@@ -12,7 +12,7 @@ import rai_sim as rai
 from rai_sim.certification.verdicts import Seen
 from rai_sim.plotting import calibration
 from rai_sim.plotting.inputs import cases_of
-from rai_sim.simulation.statistics import clopper_pearson
+from rai_sim.simulation.intervals import clopper_pearson
 
 DELTAS = (0.3, 0.1, 0.03, 0.01)
 

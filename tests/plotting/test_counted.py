@@ -26,16 +26,16 @@ def run(keep: str | None, replications: int = 60) -> rai.Result:
 @pytest.fixture
 def again(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """What is run again."""
-    from rai_sim.tracing import trace
+    from rai_sim.tracing import history
 
     seen: list[object] = []
-    traced = trace._traced
+    run = history.run_with_history
 
     def noting(*given: Any) -> Any:
         seen.append(given)
-        return traced(*given)
+        return run(*given)
 
-    monkeypatch.setattr(trace, "_traced", noting)
+    monkeypatch.setattr(history, "run_with_history", noting)
     return seen
 
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 import rai_sim as rai
 from rai_sim.plotting import law
-from rai_sim.simulation.statistics import clopper_pearson
+from rai_sim.simulation.intervals import clopper_pearson
 from rai_sim.study import StudyResults
 from rai_sim.support.wording import percent
 

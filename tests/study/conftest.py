@@ -11,7 +11,7 @@ from studies import CLOCK, parts, small
 
 from rai_sim.algorithms.base import ALGORITHMS
 from rai_sim.simulation import parts as simulated_parts
-from rai_sim.study import job, record, run
+from rai_sim.study import backlog, job, record, run
 
 
 @pytest.fixture
@@ -28,8 +28,8 @@ def two_parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a store with two parts of rows, also where kernels take long to load; to be copied."""
     store = tmp_path_factory.mktemp("parts") / "store"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "_FLUSH_LEAST", 1000.0)
-        patch.setattr(run, "_FLUSH_MOST", 1000.0)
+        patch.setattr(backlog, "_LEAST", 1000.0)
+        patch.setattr(backlog, "_MOST", 1000.0)
         small(20).run(store)
         small(40).run(store)
     assert len(parts(store)) == 2
@@ -47,6 +47,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Run studies on a clock that the test's algorithm lets go on."""
     CLOCK.now = 0.0
     time = SimpleNamespace(perf_counter=CLOCK, monotonic=CLOCK)
-    for module in (run, job, record, simulated_parts):
+    for module in (run, backlog, job, record, simulated_parts):
         monkeypatch.setattr(module, "time", time)
     return CLOCK

@@ -9,7 +9,6 @@ import rai_sim as rai
 from rai_sim.study import Study
 from rai_sim.study.disk import Disk
 from rai_sim.study.pilot import Limits, run_pilot
-from rai_sim.study.run import parts_written
 from rai_sim.study.schemas import KEEPS, keeps_arm_pulls
 
 
@@ -45,9 +44,3 @@ def test_many_tasks_are_like_those_that_were_measured(monkeypatch: pytest.Monkey
     first = disk.of_task(study.tasks[0], (0, 100), pilot.sums, pilot)
     monkeypatch.setattr("rai_sim.study.disk.bytes_of", None)
     assert disk.of_task(study.tasks[1], (50, 100), pilot.sums, pilot) == first / 2
-
-
-def test_parts_of_a_run() -> None:
-    """Every second for a while, in the end every minute."""
-    assert parts_written(50.0) == 51.0
-    assert parts_written(7200.0) - parts_written(7140.0) == pytest.approx(1.0)

@@ -127,7 +127,7 @@ def test_what_was_finished_is_written_whatever_happens(
     """A second Ctrl-C while a slow block runs, or an error nobody expects: all finished blocks are
     stored."""
     monkeypatch.setattr("rai_sim.study.job.JOB_SECONDS", 0.001)
-    monkeypatch.setattr("rai_sim.study.run._FLUSH_LEAST", 1000.0)
+    monkeypatch.setattr("rai_sim.study.backlog._LEAST", 1000.0)
     ran: list[int] = []
     armed = [True]
 

@@ -132,8 +132,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     """A study in many parts on a disk that is roomy, and the bytes that were written."""
     store, roomy = tmp_path_factory.mktemp("whole") / "store", FullDisk(10**9)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rai_sim.study.run._FLUSH_LEAST", 0.0)
-        patch.setattr("rai_sim.study.run._FLUSH_SHARE", 0.0)
+        patch.setattr("rai_sim.study.backlog._LEAST", 0.0)
+        patch.setattr("rai_sim.study.backlog._SHARE", 0.0)
         patch.setattr("rai_sim.study.job.JOB_SECONDS", 1e-4)
         patch.setattr("rai_sim.study.store.write_atomically", roomy.write)
         small(40).run(store)
@@ -148,8 +148,8 @@ def test_a_full_disk_is_an_error_that_loses_nothing(
 ) -> None:
     """Wherever the room ends: the reason and the remedy are said, what was written is readable, and
     the run goes on with room."""
-    monkeypatch.setattr("rai_sim.study.run._FLUSH_LEAST", 0.0)
-    monkeypatch.setattr("rai_sim.study.run._FLUSH_SHARE", 0.0)
+    monkeypatch.setattr("rai_sim.study.backlog._LEAST", 0.0)
+    monkeypatch.setattr("rai_sim.study.backlog._SHARE", 0.0)
     monkeypatch.setattr("rai_sim.study.job.JOB_SECONDS", 1e-4)
     alone, used = whole
     with monkeypatch.context() as patch:

@@ -90,8 +90,8 @@ def test_other_numbers_for_one_replication_are_a_conflict(
         if column == "pulls_sum":
             new, words = pl.lit(str(10**9)), words.replace("'7'", f"'{10**9}'")
     # one part each, also where kernels take long to load
-    monkeypatch.setattr("rai_sim.study.run._FLUSH_LEAST", 1000.0)
-    monkeypatch.setattr("rai_sim.study.run._FLUSH_MOST", 1000.0)
+    monkeypatch.setattr("rai_sim.study.backlog._LEAST", 1000.0)
+    monkeypatch.setattr("rai_sim.study.backlog._MOST", 1000.0)
     small(n, keep).run(tmp_path / "a")
     small(30, keep).run(tmp_path / "b")
     rai.merge_studies([tmp_path / "a", tmp_path / "b"], tmp_path / "fine")
