@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from replay import Instance, Run, draw_instance, opening_order, run_kernel
 
-from rai_sim import BatchedTrackAndStop, TopTwo
+from rai_sim import BatchedTrackAndStop, Problem, TopTwo
 from rai_sim.algorithms.base import Algorithm
-from rai_sim.algorithms.stopping import new_answer
+from rai_sim.algorithms.stopping.run import new_answer
 from rai_sim.algorithms.track_and_stop.shares import find_shares, new_game
+from rai_sim.engine.blocks import Setting
 from rai_sim.engine.jit import driver, exposed
 from rai_sim.engine.stop import new_flag
 from rai_sim.engine.streams import (
@@ -26,6 +27,26 @@ from rai_sim.engine.streams import (
     stream_key,
     uniform,
 )
+
+#: Both algorithms with both thresholds.
+ALL: list[TopTwo | BatchedTrackAndStop] = [
+    kind(threshold=threshold)
+    for kind in (TopTwo, BatchedTrackAndStop)
+    for threshold in ("pairs", "gk16-unproven")
+]
+
+
+def setting_of(problem: Problem, delta: float = 0.1, max_pulls: int = -1) -> Setting:
+    """Return what a block of a problem is run with."""
+    return Setting(
+        sizes=np.array(problem.clusters, np.int64),
+        required=np.array(problem.required, np.int64),
+        cluster_of=np.repeat(np.arange(problem.n_clusters), problem.clusters),
+        delta=delta,
+        skip_error=0.0,
+        max_pulls=max_pulls,
+        key=stream_key(3),
+    )
 
 
 def instances(seed: int, count: int, most_arms: int = 5, **options: Any) -> list[Instance]:

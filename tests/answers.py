@@ -5,11 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 import rai_sim as rai
-from rai_sim.bounds.asymptotic import Family, _board_means, _others
+from rai_sim.bounds.asymptotic import _board_means, _others
 from rai_sim.bounds.game import Board
+from rai_sim.bounds.tight_bound import Family
 from rai_sim.problem import Problem
 
 BOTH: list[Family] = ["gaussian", "bernoulli"]
+#: Of two of the first three arms and the last three of the others.
+NO_WINDOW = Problem(
+    rai.Bernoulli([0.95, 0.5298, 0.5234, 0.2104, 0.1856, 0.18, 0.1771]), (3, 4), (2, 3)
+)
 
 
 def draw(rng: np.random.Generator, most: int = 7) -> Problem:

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 import rai_sim as rai
 from rai_sim.algorithms.vanilla.widths import paper
+from rai_sim.engine.blocks import Setting
 from rai_sim.engine.certificates import Race, constrain, new_constraints
 from rai_sim.engine.jit import exposed
 from rai_sim.engine.ranking import new_standings
+from rai_sim.engine.streams import stream_key
 from rai_sim.engine.words import new_counts
 
 constrained = exposed(constrain)
@@ -40,6 +42,19 @@ def ranked_race(
         counts=new_counts(N),
     )
     return race, constrained(race.constraints, standings.total, np.array(sizes), N)
+
+
+def setting_of(sizes: list[int], required: list[int], max_pulls: int = -1) -> Setting:
+    """Return what kernels take; arms are numbered cluster by cluster."""
+    return Setting(
+        sizes=np.array(sizes),
+        required=np.array(required),
+        cluster_of=np.repeat(np.arange(len(sizes)), sizes),
+        delta=0.1,
+        skip_error=0.0,
+        max_pulls=max_pulls,
+        key=stream_key(1),
+    )
 
 
 def settled_ranks(sums: Sequence[float], sizes: Sequence[int], W: float) -> list[int]:

@@ -8,9 +8,6 @@ Examples
 (921, 3577)
 """
 
-from rai_sim.bounds.asymptotic import Alternative as Alternative
-from rai_sim.bounds.asymptotic import Family as Family
-from rai_sim.bounds.asymptotic import TightBound as TightBound
 from rai_sim.bounds.asymptotic import degenne_koolen as degenne_koolen
 from rai_sim.bounds.finite import FiniteBound as FiniteBound
 from rai_sim.bounds.finite import Threshold as Threshold
@@ -21,6 +18,9 @@ from rai_sim.bounds.paper import butterscotch as butterscotch
 from rai_sim.bounds.paper import lower as lower
 from rai_sim.bounds.paper import vanilla as vanilla
 from rai_sim.bounds.shown import shown as shown
+from rai_sim.bounds.tight_bound import Alternative as Alternative
+from rai_sim.bounds.tight_bound import Family as Family
+from rai_sim.bounds.tight_bound import TightBound as TightBound
 
 __all__ = [
     "Alternative",

@@ -3,33 +3,25 @@ with multiple correct answers", 2019)."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from dataclasses import replace
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rai_sim.bounds.answers import windows_of
+from rai_sim.bounds.tight_bound import Alternative, Family, TightBound
 from rai_sim.problem import Problem
 from rai_sim.support.checks import short
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 
 if TYPE_CHECKING:  # kernels of its own, which most programs never ask for
-    from rai_sim.bounds.game import Board, Solution
+    from rai_sim.bounds.game import Solution
 
-Family = Literal["gaussian", "bernoulli"]
 #: A game takes some 50 N^2 bytes.
 MOST_ARMS = 4_000
-#: Where several clusters ask, so many answers are looked at one by one.
-MOST_ANSWERS = 32
-#: Of more, so many boxes of answers for every arm (see `rai_sim.bounds.boxes`), and none of more
-#: columns, as a game of theirs takes minutes.
-BOXES_AN_ARM, MOST_COLUMNS = 20, 600
-#: Answers whose mixtures are tried on others, to pass these over.
-_TRIED = 4
 #: So many results are kept: those of a study's instances, which several tables ask for.
 _KEPT = 4_096
 #: Distances between neighbouring means count up to so many bottleneck gaps: an arm so far away gets
@@ -39,94 +31,6 @@ _FAR = 1e6
 #: (With so much over the least gap squared as further pulls of every arm, alternatives that part
 #: arms by 1e6 least gaps are excluded, however far they part them.)
 _ROUNDING = 4e-12
-#: A gap at which 1/D counts as known.
-_PRECISE = 1e-6
-#: Arms are listed by name up to so many.
-_MOST_NAMED = 6
-
-
-@dataclass(frozen=True)
-class Alternative:
-    """Another instance on which an answer is wrong, and which the weights hardly tell from the true
-    one.
-
-    Attributes
-    ----------
-    arm : int
-        The named arm that is in another cluster there.
-    direction : {"down", "up"}
-        Whether that cluster comes after its own, or before.
-    moved : tuple of int
-        The arms that have passed it, or that it has passed: their means are `theta` too.
-    theta : float
-        The mean of all of these arms there, in units of reward.
-    share : float
-        How often the opponent plays this alternative, in (0, 1].
-
-    Examples
-    --------
-    >>> import rai_sim as rai
-    >>> other = rai.bounds.degenne_koolen(rai.table_problem(task=2)).binding
-    >>> other.arm, other.direction, other.moved, round(other.theta, 3)  # it falls in with arm 3
-    (2, 'down', (3,), 0.625)
-    """
-
-    arm: int
-    direction: Literal["down", "up"]
-    moved: tuple[int, ...]
-    theta: float
-    share: float
-
-
-@dataclass(frozen=True, eq=False)
-class TightBound:
-    """The bound 1/D of a problem, and the game that it is the value of.
-
-    Attributes
-    ----------
-    value : float
-        1/D, pulls per nat, as far as it is certain: no less than this times ln(1/delta) pulls, as
-        delta goes to 0. 0.0 where there is one cluster only, inf beyond the double range.
-    gap : float
-        1/D is at most `value` (1 + gap).
-    weights : (N,) float64
-        Shares of pulls, in the caller's order, with which an algorithm that knew the means would
-        meet the bound; read-only.
-    answer : tuple of tuple of int
-        The answer that is the cheapest to prove right: for every cluster the arms it names.
-    binding : Alternative or None
-        Of the alternatives that the weights leave equally likely, the one that the opponent plays
-        most often. None where there is one cluster only.
-    family : {"gaussian", "bernoulli"}
-        The laws that the arms are among.
-
-    Examples
-    --------
-    >>> import rai_sim as rai
-    >>> bound = rai.bounds.degenne_koolen(rai.table_problem(task=2))
-    >>> round(bound.value), bound.complete, bound.answer
-    (849, True, ((0, 1, 2), (), ()))
-    """
-
-    value: float
-    gap: float
-    weights: NDArray[np.float64]
-    answer: tuple[tuple[int, ...], ...]
-    binding: Alternative | None
-    family: Family
-
-    @property
-    def complete(self) -> bool:
-        """Whether 1/D is known to 1e-6."""
-        return self.gap <= _PRECISE
-
-    def __repr__(self) -> str:
-        """Return the value, what binds and what is named; of many arms the first ones."""
-        named = ", ".join(_listed(arms) for arms in self.answer)
-        return (
-            f"TightBound(value={self.value:.6g}, gap={self.gap:.1g}, answer=({named}), "
-            f"binding={self.binding if self.binding is None else _told(self.binding)})"
-        )
 
 
 def degenne_koolen(problem: Problem, family: Family = "gaussian") -> TightBound:
@@ -282,19 +186,14 @@ def _find(problem: Problem, family: Family) -> TightBound:
     """Solve the games of a problem."""
     if not math.isfinite(problem.bottleneck_gap):
         even = np.full(problem.n_arms, 1.0 / problem.n_arms)
-        answer = _by_cluster(problem, _windows_of(problem)[0])
+        answer = _by_cluster(problem, windows_of(problem)[0])
         return TightBound(0.0, 0.0, _frozen(even), answer, None, family)
     from rai_sim.bounds.game import FAMILIES, Board
+    from rai_sim.bounds.search import Search, look_at_answers
 
     means, unit = _board_means(problem, family)
-    search = _Search(Board(FAMILIES[family], means, _others(problem)))
-    asking = [i for i, r in enumerate(problem.required) if r]
-    if len(asking) == 1:
-        high = search.all_of(_windows_of(problem))
-    elif number_of_answers(problem) <= MOST_ANSWERS:
-        high = search.all_of(_all_answers(problem))
-    else:
-        high = _many_answers(problem, search, asking)
+    search = Search(Board(FAMILIES[family], means, _others(problem)))
+    high = look_at_answers(problem, search)
     best, sure = search.best, 1.0 - _ROUNDING * problem.n_arms
     high /= sure
     gap = max(high / (best.low * sure) - 1.0, 0.0) if best.low > 0.0 else math.inf
@@ -308,141 +207,6 @@ def _find(problem: Problem, family: Family) -> TightBound:
         binding=_binding(problem, means, unit, best),
         family=family,
     )
-
-
-def _many_answers(problem: Problem, search: _Search, asking: Sequence[int]) -> float:
-    """Search answers that several clusters ask for, from windows on; return an upper bound of D: if
-    the search was given up, no more than what one of the clusters costs alone."""
-    from rai_sim.bounds import boxes
-    from rai_sim.bounds.policies import size
-
-    search.around(problem)
-    shape = boxes.Shape(search.board.means, problem.clusters, problem.required)
-    whole, high = shape.all(), math.inf
-    if size(whole.low, whole.high, problem.n_arms) <= MOST_COLUMNS:
-        high = boxes.search(search.board, shape, search, BOXES_AN_ARM * problem.n_arms)
-        if high <= search.best.low * (1.0 + _PRECISE):
-            return high
-    for i in sorted(asking, key=lambda i: _alone(problem, i).bottleneck_gap):  # hardest first
-        high = min(high, _Search(search.board).all_of(_windows_of(_alone(problem, i)), high))
-    return high
-
-
-class _Search:
-    """The best answer so far."""
-
-    def __init__(self, board: Board) -> None:
-        self.board, self.named = board, np.zeros(0, np.int64)
-        self._best: Solution | None = None
-        self._tried: list[Solution] = []
-
-    @property
-    def best(self) -> Solution:
-        """Its game."""
-        assert self._best is not None
-        return self._best
-
-    def look_at(self, named: NDArray[np.int64]) -> float:
-        """Look at an answer; return an upper bound of its D."""
-        least = 0.0 if self._best is None else self._best.low
-        bound = min((one.bound_for(named) for one in self._tried), default=math.inf)
-        if bound < least:
-            return bound
-        from rai_sim.bounds.game import solve
-
-        found = solve(self.board, named, least)
-        self._tried = [*self._tried[1 - _TRIED :], found]
-        if self._best is None or found.low > least:
-            self._best, self.named = found, named
-        return min(bound, found.high)
-
-    def all_of(self, answers: Sequence[NDArray[np.int64]], enough: float = math.inf) -> float:
-        """Look at answers, until a bound is `enough` or more; return an upper bound of the largest
-        D, or one that is enough."""
-        high = 0.0
-        for named in answers:
-            high = max(high, self.look_at(named))
-            if high >= enough:
-                break
-        return high
-
-    def around(self, problem: Problem) -> None:
-        """Look at windows that lie one rank beside those of the best answer in one cluster, until
-        none is better."""
-        starts = [
-            range(begin, begin + (c - r if r else 0) + 1)
-            for begin, c, r in zip(
-                problem._starts.tolist(), problem.clusters, problem.required, strict=True
-            )
-        ]
-        last = len(starts) - 1
-        centre = [
-            one[0 if i == 0 else -1 if i == last else len(one) // 2] for i, one in enumerate(starts)
-        ]
-        self.look_at(_window(problem, centre))
-        seen, better = {tuple(centre)}, True
-        while better:
-            better = False
-            for i, step in itertools.product(range(len(starts)), (-1, 1)):
-                beside = [*centre[:i], centre[i] + step, *centre[i + 1 :]]
-                if beside[i] in starts[i] and tuple(beside) not in seen:
-                    seen.add(tuple(beside))
-                    before = self.best
-                    self.look_at(_window(problem, beside))
-                    if self.best is not before:
-                        centre, better = beside, True
-                        break
-
-
-def _window(problem: Problem, starts: Sequence[int]) -> NDArray[np.int64]:
-    """Return the ranks that are named where each cluster's window starts at a rank."""
-    ranges = [np.arange(s, s + r) for s, r in zip(starts, problem.required, strict=True)]
-    return np.concatenate(ranges).astype(np.int64)
-
-
-def _windows_of(problem: Problem) -> list[NDArray[np.int64]]:
-    """Return the answers that suffice where one cluster alone asks: the first ones of the first
-    cluster, the last ones of the last, any window of another, from the middle outwards."""
-    choices = []
-    for i, (c, r) in enumerate(zip(problem.clusters, problem.required, strict=True)):
-        free, begin = (c - r if r else 0), int(problem._starts[i])
-        if i == 0:
-            offsets = [0]
-        elif i == problem.n_clusters - 1:
-            offsets = [free]
-        else:
-            offsets = sorted(range(free + 1), key=lambda o, free=free: abs(2 * o - free))  # type: ignore[misc]
-        choices.append([begin + o for o in offsets])
-    return [_window(problem, starts) for starts in itertools.product(*choices)]
-
-
-def number_of_answers(problem: Problem) -> int:
-    """Return how many answers are right, or any number beyond MOST_ANSWERS."""
-    number = 1
-    for c, r in zip(problem.clusters, problem.required, strict=True):
-        least = min(r, c - r)
-        # a binomial coefficient is at least c if it is not 1
-        number *= 1 if least == 0 else math.comb(c, least) if c <= MOST_ANSWERS else c
-        if number > MOST_ANSWERS:
-            break
-    return number
-
-
-def _all_answers(problem: Problem) -> list[NDArray[np.int64]]:
-    """Return all answers, as ranks."""
-    parts = [
-        itertools.combinations(range(begin, begin + c), r)
-        for begin, c, r in zip(
-            problem._starts.tolist(), problem.clusters, problem.required, strict=True
-        )
-    ]
-    return [np.array(sum(one, ()), np.int64) for one in itertools.product(*parts)]
-
-
-def _alone(problem: Problem, i: int) -> Problem:
-    """Return a problem where cluster i alone asks: D is no smaller."""
-    required = [r if j == i else 0 for j, r in enumerate(problem.required)]
-    return Problem(problem.arms, problem.clusters, required, strict=False)
 
 
 def _board_means(problem: Problem, family: Family) -> tuple[NDArray[np.float64], float]:
@@ -504,12 +268,3 @@ def _binding(
         theta=float(means[k]) - sign * distance * unit,
         share=float(found.mixture[row]),
     )
-
-
-def _listed(arms: tuple[int, ...]) -> str:
-    more = ", ..." if len(arms) > _MOST_NAMED else ""
-    return f"({', '.join(map(str, arms[:_MOST_NAMED]))}{more})"
-
-
-def _told(one: Alternative) -> str:
-    return f"arm {one.arm} {one.direction} to {one.theta:.4g} past {_listed(one.moved)}"

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from rai_sim.arms.bernoulli import Bernoulli
 from rai_sim.arms.gaussian import Gaussian
-from rai_sim.bounds.asymptotic import Family, TightBound, check_problem, degenne_koolen
+from rai_sim.bounds.asymptotic import check_problem, degenne_koolen
+from rai_sim.bounds.tight_bound import Family, TightBound
 from rai_sim.engine import stopping
 from rai_sim.engine.pairs import pairs_to_order
 from rai_sim.problem import Problem, check_delta

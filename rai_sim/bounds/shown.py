@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rai_sim.bounds.asymptotic import check_problem, number_of_answers
+from rai_sim.bounds.answers import number_of_answers
+from rai_sim.bounds.asymptotic import check_problem
 from rai_sim.bounds.finite import FiniteBound, at_delta
 from rai_sim.problem import Problem, check_delta
 

@@ -4,18 +4,19 @@ and Theorem 1."""
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from answers import NO_WINDOW
 from games import FAMILIES, answers, best_arm, value_on_grid
 from unchecked import unchecked
 
 import rai_sim as rai
-from rai_sim.bounds import asymptotic, degenne_koolen
-from rai_sim.bounds.asymptotic import Family, _board_means, _others
+from rai_sim.bounds import degenne_koolen
+from rai_sim.bounds.asymptotic import _board_means, _others
 from rai_sim.bounds.game import Board, solve
+from rai_sim.bounds.tight_bound import Family
 from rai_sim.problem import Problem
 
 #: 1/D of the mirrored tasks as the literature's mirror ascent has them, to within 0.6 %.
@@ -113,12 +114,6 @@ def test_windows_are_as_good_as_all_answers_of_one_cluster(instances: int) -> No
         best = max(solve(board, np.array(named)).low for named in answers(sizes, asked))
         assert bound.value == pytest.approx(1.0 / best / unit / unit, rel=1e-6)
         assert bound.complete
-
-
-#: Of two of the first three arms and the last three of the others.
-NO_WINDOW = Problem(
-    rai.Bernoulli([0.95, 0.5298, 0.5234, 0.2104, 0.1856, 0.18, 0.1771]), (3, 4), (2, 3)
-)
 
 
 def test_windows_do_not_suffice_where_several_clusters_ask() -> None:
@@ -222,49 +217,12 @@ def test_extremes() -> None:
     assert degenne_koolen(rai.best_arm(ends)).value == 0.0
 
 
-def test_with_too_many_answers_the_bound_is_a_proof_and_the_gap_is_told(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """With a budget of one answer, and of no box: what each cluster's question costs alone bounds both, the answer
-    of windows found is as good as they come, and the truth lies between."""
-    problems = [
-        NO_WINDOW,
-        Problem(rai.Bernoulli([0.95, 0.9, 0.8, 0.5, 0.48, 0.4, 0.35, 0.3]), (2, 5, 1), (1, 2, 1)),
-    ]
-    for problem in problems:
-        whole = degenne_koolen(problem)
-        with monkeypatch.context() as patch:
-            patch.setattr(asymptotic, "MOST_ANSWERS", 1)
-            patch.setattr(asymptotic, "BOXES_AN_ARM", 0)
-            patch.setattr(asymptotic, "_known", OrderedDict())
-            found = degenne_koolen(problem)
-        assert whole.complete
-        assert not found.complete
-        assert found.value <= whole.value * (1.0 + 1e-7)
-        assert found.value * (1.0 + found.gap) >= whole.value * (1.0 - 1e-7)
-        assert found.value * (1.0 + found.gap) <= whole.value * 1.001
-        alone = [
-            degenne_koolen(
-                Problem(
-                    problem.arms,
-                    problem.clusters,
-                    [r if i == j else 0 for j, r in enumerate(problem.required)],
-                )
-            ).value
-            for i, r in enumerate(problem.required)
-            if r
-        ]
-        assert found.value == pytest.approx(max(alone), rel=1e-7)
-
-
 def test_results_are_kept_and_cannot_be_changed() -> None:
     """A problem that is equal is not solved again."""
     first = degenne_koolen(rai.table_problem(task=3))
     assert degenne_koolen(rai.table_problem(task=3)) is first
     with pytest.raises(ValueError, match="read-only"):
         first.weights[0] = 1.0
-    assert repr(first).startswith("TightBound(value=144.068, gap=")
-    assert "binding=arm 5 down to 0.2608 past (8)" in repr(first)
 
 
 def test_refusals() -> None:

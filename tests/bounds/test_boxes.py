@@ -8,15 +8,16 @@ from collections import OrderedDict
 
 import numpy as np
 import pytest
-from answers import BOTH, board_of, draw
+from answers import BOTH, NO_WINDOW, board_of, draw
 from games import answers
 
 import rai_sim as rai
-from rai_sim.bounds import asymptotic, degenne_koolen
-from rai_sim.bounds.asymptotic import Family, TightBound
+from rai_sim.bounds import answers as all_of
+from rai_sim.bounds import asymptotic, degenne_koolen, search
 from rai_sim.bounds.boxes import Shape
 from rai_sim.bounds.game import solve
 from rai_sim.bounds.policies import Relaxed
+from rai_sim.bounds.tight_bound import Family, TightBound
 from rai_sim.problem import Problem
 
 
@@ -30,16 +31,10 @@ def by_enumeration(problem: Problem, family: Family) -> float:
 def searched(problem: Problem, family: Family = "gaussian", budget: float = 1000.0) -> TightBound:
     """Return the bound by branch and bound, however few answers there are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(asymptotic, "MOST_ANSWERS", 0)
-        patch.setattr(asymptotic, "BOXES_AN_ARM", budget)
+        patch.setattr(all_of, "MOST_ANSWERS", 0)
+        patch.setattr(search, "BOXES_AN_ARM", budget)
         patch.setattr(asymptotic, "_known", OrderedDict())
         return degenne_koolen(problem, family)
-
-
-#: Of two of the first three arms and the last three of the others.
-NO_WINDOW = Problem(
-    rai.Bernoulli([0.95, 0.5298, 0.5234, 0.2104, 0.1856, 0.18, 0.1771]), (3, 4), (2, 3)
-)
 
 
 @pytest.mark.parametrize("instances", [12, pytest.param(400, marks=pytest.mark.slow)])

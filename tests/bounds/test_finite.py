@@ -12,7 +12,7 @@ from scipy.integrate import quad
 
 import rai_sim as rai
 from rai_sim.algorithms.base import ALGORITHMS
-from rai_sim.bounds import asymptotic, at_delta, degenne_koolen, practical
+from rai_sim.bounds import asymptotic, at_delta, degenne_koolen, practical, search
 from rai_sim.bounds.finite import _choices, _log_answers, _nats, _nats_of_long_runs
 from rai_sim.problem import Problem
 
@@ -133,7 +133,7 @@ def test_a_million_arms_have_answers_that_can_be_counted() -> None:
 
 def test_conditions_tell_where_a_bound_may_be_much_larger(monkeypatch: pytest.MonkeyPatch) -> None:
     """The best of 625 answers is not searched for."""
-    monkeypatch.setattr(asymptotic, "BOXES_AN_ARM", 0)
+    monkeypatch.setattr(search, "BOXES_AN_ARM", 0)
     monkeypatch.setattr(asymptotic, "_known", OrderedDict())
     means = np.linspace(0.9, 0.1, 20)
     bound = at_delta(Problem(rai.Bernoulli(means), (5,) * 4, (1,) * 4), 0.01)

@@ -39,14 +39,9 @@ from rai_sim.engine.partition import (
 from rai_sim.engine.ranking import merge_sort, repair
 from rai_sim.engine.recommendations import left, note_arm, recommend
 from rai_sim.engine.references import by_reference
-from rai_sim.engine.round_robin.loop import (
-    audit,
-    begin,
-    end,
-    see_arms,
-    settle_round,
-    stop_short,
-)
+from rai_sim.engine.round_robin.caps import stop_short
+from rai_sim.engine.round_robin.loop import begin, end
+from rai_sim.engine.round_robin.rule import audit, see_arms, settle_round
 from rai_sim.engine.round_robin.run import (
     ACTIVE,
     LAST_PAID,

@@ -83,7 +83,7 @@ class TopTwo(Algorithm):
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""
         # here: kernels that most programs never ask for
-        from rai_sim.algorithms.stopping import new_run
+        from rai_sim.algorithms.stopping.run import new_run
         from rai_sim.algorithms.top_two.loop import run_block
 
         run_block(new_run(law, self.threshold, setting, block), first, block)

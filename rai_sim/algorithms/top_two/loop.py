@@ -6,18 +6,9 @@ import math
 
 import numpy as np
 
-from rai_sim.algorithms.stopping import (
-    PAIRS,
-    PULLS,
-    Run,
-    begin,
-    challenger,
-    end,
-    goes_on,
-    judge,
-    pull,
-    within_caps,
-)
+from rai_sim.algorithms.stopping.answers import challenger
+from rai_sim.algorithms.stopping.replication import begin, end, goes_on, judge, pull, within_caps
+from rai_sim.algorithms.stopping.run import PAIRS, PULLS, Run
 from rai_sim.engine.best_response import GAUSSIAN, divergence
 from rai_sim.engine.blocks import Block
 from rai_sim.engine.jit import driver, inlined, kernel

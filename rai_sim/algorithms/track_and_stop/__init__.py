@@ -97,7 +97,7 @@ class BatchedTrackAndStop(Algorithm):
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""
         # here: kernels that most programs never ask for
-        from rai_sim.algorithms.stopping import new_run
+        from rai_sim.algorithms.stopping.run import new_run
         from rai_sim.algorithms.track_and_stop.loop import run_block
         from rai_sim.algorithms.track_and_stop.shares import new_game
 

@@ -6,16 +6,8 @@ import math
 
 import numpy as np
 
-from rai_sim.algorithms.stopping import (
-    PULLS,
-    Run,
-    begin,
-    end,
-    goes_on,
-    judge,
-    pull,
-    within_caps,
-)
+from rai_sim.algorithms.stopping.replication import begin, end, goes_on, judge, pull, within_caps
+from rai_sim.algorithms.stopping.run import PULLS, Run
 from rai_sim.algorithms.track_and_stop.shares import Game, find_shares
 from rai_sim.engine.blocks import Block
 from rai_sim.engine.faults import NONE

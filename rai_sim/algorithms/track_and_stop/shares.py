@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.algorithms.stopping import new_moves
+from rai_sim.algorithms.stopping.run import new_moves
 from rai_sim.engine import best_response
 from rai_sim.engine.best_response import (
     GAUSSIAN,

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import rai_sim as rai
-from rai_sim.algorithms.stopping import new_answer
+from rai_sim.algorithms.stopping.run import new_answer
 from rai_sim.algorithms.track_and_stop.shares import ENOUGH, Game, find_shares, new_game
 from rai_sim.engine.jit import exposed
 from rai_sim.engine.stop import new_flag

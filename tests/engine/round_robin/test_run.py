@@ -140,7 +140,7 @@ def test_words_are_used_where_the_law_has_them_and_the_mask_allows() -> None:
     [
         Changed("engine/round_robin/run.py", "record_arm_pulls", "R > 0", "R < 0"),
         Changed(
-            "engine/round_robin/loop.py",
+            "engine/round_robin/caps.py",
             "_pass_last",
             "clock[TAKEN] += (last - R) * clock[PER_ROUND]",
             "pass",

@@ -1,4 +1,5 @@
-"""What the algorithms that stop by a threshold share: answers, thresholds, ends of all kinds."""
+"""What the loops of algorithms that stop by a threshold are made of: ends of all kinds, and rounds
+as a trace tells them."""
 
 from __future__ import annotations
 
@@ -7,54 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from adaptive import instances
+from adaptive import ALL, instances, setting_of
 from replay import run_kernel
 
 import rai_sim as rai
-from rai_sim.algorithms import stopping
 from rai_sim.algorithms.base import Algorithm
-from rai_sim.engine.blocks import Setting, new_block
+from rai_sim.engine.blocks import new_block
 from rai_sim.engine.faults import STOPPED
-from rai_sim.engine.streams import stream_key
-
-#: Both algorithms with both thresholds.
-ALL: list[rai.TopTwo | rai.BatchedTrackAndStop] = [
-    kind(threshold=threshold)
-    for kind in (rai.TopTwo, rai.BatchedTrackAndStop)
-    for threshold in ("pairs", "gk16-unproven")
-]
-
-
-def setting_of(problem: rai.Problem, delta: float = 0.1, max_pulls: int = -1) -> Setting:
-    """Return what a block of a problem is run with."""
-    return Setting(
-        sizes=np.array(problem.clusters, np.int64),
-        required=np.array(problem.required, np.int64),
-        cluster_of=np.repeat(np.arange(problem.n_clusters), problem.clusters),
-        delta=delta,
-        skip_error=0.0,
-        max_pulls=max_pulls,
-        key=stream_key(3),
-    )
-
-
-def test_who_may_be_named_and_how_many_others_make_that_wrong() -> None:
-    """All ranks of clusters that are asked; C_i down, N - C_{i-1} up, nothing where no cluster
-    is."""
-    sizes, required = np.array([2, 3, 1, 2]), np.array([1, 0, 1, 2])
-    answer = stopping.new_answer(sizes, required)
-    assert answer.asked.tolist() == [0, 1, 5, 6, 7]
-    assert answer.others.tolist() == [[2, 0], [2, 0], [6, 3], [0, 2], [0, 2]]
-    assert answer.several
-    assert not stopping.new_answer(sizes, sizes).several
-
-
-def test_the_level_counts_pairs_of_different_clusters() -> None:
-    """Neighbours of which nothing is asked are one."""
-    setting = setting_of(rai.table_problem(task=1), delta=1e-3)
-    rule = stopping.new_rule("pairs", setting)
-    assert rule.level == pytest.approx(math.log(3 * 7 / 1e-3))
-    assert stopping.new_rule("gk16-unproven", setting).level == pytest.approx(math.log(1e3))
 
 
 @pytest.mark.parametrize("algorithm", ALL, ids=str)
@@ -154,16 +114,6 @@ def test_a_lone_cluster_is_over_at_once() -> None:
         assert run.correct.all()
 
 
-def test_who_has_beaten_another_has_done_so_for_good() -> None:
-    """A pair is judged once: rewards that turn later change nothing of it."""
-    first = [[1.0] * 40 + [0.0] * 500, [0.0] * 40 + [1.0] * 500]
-    problem = rai.best_arm(rai.Recorded(np.array(first), means=[0.6, 0.4]))
-    run = rai.simulate(problem, rai.TopTwo(), delta=0.1, replications=1)
-    assert run.finished[0]
-    assert run.pulls[0] < 80
-    assert run.representatives[0].tolist() == [0]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "arms",
@@ -180,22 +130,6 @@ def test_other_laws(arms: Any) -> None:
         assert run.finished.all()
         assert run.correct.mean() > 0.8
         assert run.pulls.max() < 20_000
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("algorithm", [one for one in ALL if one.threshold == "pairs"], ids=str)
-def test_the_proven_threshold_is_certified_near_ties(algorithm: Algorithm) -> None:
-    """Near ties, and arms that are equal, delta 0.1: the error rate is below delta, with confidence
-    99 %."""
-    hard = rai.hard_problems(0.1, pulls=5_000)
-    problems = {
-        name: problem
-        for name, problem in hard.items()
-        if name.startswith("near ties") or name == "equal means: top three of six"
-    }
-    assert len(problems) == 5
-    found = rai.certify(algorithm, 0.1, problems=problems, replications=600, seed=5)
-    assert found.passed, found.headline
 
 
 def test_replays_end_in_all_ways() -> None:
