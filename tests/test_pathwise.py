@@ -1,5 +1,5 @@
 """Kernels against literal loops on the same rewards, path by path (see `pathwise`), at sizes of the
-suite; millions are run by scripts/verify.py.
+suite's slow tests, some with array bounds checked; millions are run by scripts/verify.py.
 
 No false alarms but those of `skip_error`: 1e-12 a replication.
 """
@@ -30,6 +30,8 @@ from replay import (
 
 from rai_sim import LUCB, Butterscotch, Vanilla
 from rai_sim.algorithms.base import Algorithm
+
+pytestmark = pytest.mark.slow
 
 #: Two arms under words, where most rounds of a run are; middle, gap, delta.
 PAIRS = [
@@ -118,7 +120,6 @@ def replay(
         )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "algorithm",
     [
@@ -217,6 +218,7 @@ def test_vanilla_with_more_arms() -> None:
     assert found == pathwise.Misses(40_000, (), 0)
 
 
+@pytest.mark.boundscheck
 def test_vanilla_by_sure_skips() -> None:
     """skip_error = 0, 6,000 replications."""
     assert total(Vanilla(), two_arm_tasks()[:3], 2_000, skip_error=0.0) == pathwise.Misses(
@@ -224,7 +226,6 @@ def test_vanilla_by_sure_skips() -> None:
     )
 
 
-@pytest.mark.slow
 def test_lucb() -> None:
     """20,000 replications of twenty-six tasks: in step, by lanes, by challenges, in corridors,
     round by round; 600 more as printed."""
@@ -237,7 +238,6 @@ def test_lucb() -> None:
     )
 
 
-@pytest.mark.slow
 def test_lucb_with_a_view() -> None:
     """150 and 300 arms, of which a view holds the few that matter: 6 replications."""
     assert total(
@@ -245,20 +245,14 @@ def test_lucb_with_a_view() -> None:
     ) == pathwise.Misses(6, (), 0)
 
 
-#: LUCB's kernel of stacks is compiled for slow tests alone; replays hold it to its twin quickly.
-OURS, PRINTED = (
-    pytest.param(LUCB(as_printed=one), marks=pytest.mark.slow) for one in (False, True)
-)
-
-
-@pytest.mark.parametrize("algorithm", [Vanilla(), OURS], ids=str)
+@pytest.mark.parametrize("algorithm", [Vanilla(), LUCB()], ids=str)
 def test_arms_pulls(algorithm: Algorithm) -> None:
     """How often each arm was pulled, as traces tell: 600 replications of either algorithm."""
     tasks = [*two_arm_tasks()[3:6], *tasks_of_many()[:3]]
     assert total(algorithm, tasks, 100, traced=True) == pathwise.Misses(600, (), 0)
 
 
-@pytest.mark.parametrize("algorithm", [Vanilla(), OURS, PRINTED], ids=str)
+@pytest.mark.parametrize("algorithm", [Vanilla(), LUCB(), LUCB(as_printed=True)], ids=str)
 def test_caps(algorithm: Algorithm) -> None:
     """Caps on pulls of some tens to thousands, which many runs reach in the middle of words, jumps
     and corridors: 2,400 replications."""
@@ -269,7 +263,6 @@ def test_caps(algorithm: Algorithm) -> None:
     assert found == pathwise.Misses(2_400, (), 0)
 
 
-@pytest.mark.slow
 def test_certificates_hold_where_little_is_asked_of_them() -> None:
     """skip_error = 0.9: the bounds' true rate of misses is far below, and half of the variance
     proxy shows.
@@ -285,7 +278,6 @@ def test_certificates_hold_where_little_is_asked_of_them() -> None:
     assert total(LUCB(), tasks[:2], 1_000, skip_error=0.9, proxy_over=3.0).number > 10
 
 
-@pytest.mark.slow
 def test_means_so_large_that_they_round() -> None:
     """LUCB in step with means of 1e10, of which a double keeps 2e-6: 1,500 replications, one of
     which a threshold without that missed."""
@@ -294,12 +286,12 @@ def test_means_so_large_that_they_round() -> None:
     ) == pathwise.Misses(1_500, (), 0)
 
 
-@pytest.mark.slow
 def test_butterscotch() -> None:
     """600 replications of three tasks: nothing is skipped between its rounds."""
     assert total(Butterscotch(), tasks_of_many()[:3], 200) == pathwise.Misses(600, (), 0)
 
 
+@pytest.mark.boundscheck
 def test_over_confident_certificates_are_seen() -> None:
     """Negative control: a thirtieth of the variance proxy, in 2,000 replications each of Vanilla
     with two arms and more."""
@@ -307,7 +299,7 @@ def test_over_confident_certificates_are_seen() -> None:
         assert misses(Vanilla(), task, 11, 2_000, proxy_over=30.0).number > 10
 
 
-@pytest.mark.parametrize("algorithm", [Vanilla(), OURS], ids=str)
+@pytest.mark.parametrize("algorithm", [Vanilla(), LUCB()], ids=str)
 def test_no_decision_hangs_on_rewards_that_are_thrown_away(algorithm: Algorithm) -> None:
     """400 replications each: rewards not used, drawn anew, change neither the outcome nor the
     course of the draws."""
@@ -319,7 +311,6 @@ def test_no_decision_hangs_on_rewards_that_are_thrown_away(algorithm: Algorithm)
     assert thrown_away > 10_000
 
 
-@pytest.mark.slow
 def test_planted_faults_are_seen(tmp_path: Path) -> None:
     """Negative controls: the chord's slope kept from W itself on, which misses events a few times
     in 100,000 runs; a look ahead at a reward that is then thrown away, which changes nothing on a

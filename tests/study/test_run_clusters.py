@@ -112,6 +112,7 @@ def test_a_worker_is_killed(
     assert seen["replications"] == results.runs()[-1]["replications_added"] == 6000
 
 
+@pytest.mark.slow
 def test_the_scheduler_is_killed(
     tmp_path: Path, expected: Path, cluster: DaskCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -109,8 +109,11 @@ def run_without_view(algorithm: LUCB, instance: Instance) -> Run:
     return run_kernel(algorithm, instance, strides=without(VIEW))
 
 
+@pytest.mark.slow  # the kernel with a view is compiled for this test alone
 @pytest.mark.parametrize(
-    "algorithm", [LUCB(), pytest.param(LUCB(as_printed=True), marks=pytest.mark.slow)], ids=str
+    "algorithm",
+    [pytest.param(LUCB(), marks=pytest.mark.boundscheck), LUCB(as_printed=True)],
+    ids=str,
 )
 def test_replay(algorithm: LUCB) -> None:
     """40 runs each agree with the twin's in all numbers.

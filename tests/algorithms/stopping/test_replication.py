@@ -70,16 +70,27 @@ def test_caps() -> None:
     assert set(run.pulls.tolist()) == {math.ceil(1.1 * math.ceil(1.1 * 160))}
 
 
-def test_recordings_that_run_out() -> None:
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        pytest.param(
+            one, marks=pytest.mark.slow
+        )  # whose kernel of recordings takes long to compile
+        if isinstance(one, rai.BatchedTrackAndStop)
+        else one
+        for one in ALL
+    ],
+    ids=str,
+)
+def test_recordings_that_run_out(algorithm: Algorithm) -> None:
     """Are told by the arm and the pull that is missing."""
     rows = np.tile([[0.5, 0.25], [0.25, 0.5]], (1, 15))  # 30 pulls of two arms that are alike
     arms = rai.Recorded(rows, means=[0.6, 0.4])
     problem = rai.best_arm(arms)
-    for algorithm in ALL:
-        with pytest.raises(ValueError, match=r"recording of arm [01] ran out: pull 31 was asked"):
-            rai.simulate(problem, algorithm, replications=1)
-        capped = rai.simulate(problem, algorithm, replications=1, max_pulls=40)
-        assert not capped.finished[0]
+    with pytest.raises(ValueError, match=r"recording of arm [01] ran out: pull 31 was asked"):
+        rai.simulate(problem, algorithm, replications=1)
+    capped = rai.simulate(problem, algorithm, replications=1, max_pulls=40)
+    assert not capped.finished[0]
 
 
 def test_a_run_that_passes_2_to_the_62() -> None:

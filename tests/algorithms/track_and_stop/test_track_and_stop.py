@@ -21,13 +21,20 @@ VARIANTS = [
 ]
 
 
-@pytest.mark.parametrize("algorithm", VARIANTS, ids=str)
+# The kernel of recordings is compiled for these alone; the law of pulls is a quick test's.
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "algorithm",
+    [pytest.param(VARIANTS[0], marks=pytest.mark.boundscheck), *VARIANTS[1:]],
+    ids=str,
+)
 def test_replay(algorithm: rai.BatchedTrackAndStop) -> None:
     """60 recordings of up to five arms, the twin being told the shares: pulls, rounds, outputs,
     settle rounds."""
     assert different(algorithm, instances(6, 60)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wrong",
     [{"factor": 1.1}, {"factor": 0.9}, {"even": 0.2}, {"growth": 1.11}],
