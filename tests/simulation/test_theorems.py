@@ -19,7 +19,7 @@ LOUD = rai.best_arm(rai.Gaussian([1.0, 0.0], sd=2.0), strict=False)
         (rai.Vanilla(), "Theorem 2", rai.bounds.vanilla),
         (rai.Butterscotch(), "Theorem 3", rai.bounds.butterscotch),
     ],
-    ids=str,
+    ids=["vanilla", "butterscotch"],
 )
 def test_algorithms_have_their_theorem(
     algorithm: Algorithm, theorem: str, bound: Callable[[rai.Problem, float], float]
