@@ -319,7 +319,9 @@ def _where(suits: Callable[[type], bool], stand_in: Callable[..., Any]) -> Calla
     def register(function: F) -> F:
         def choose(first: Any, *_rest: Any) -> Callable[..., Any]:
             given = first.types[first.fields.index("law")] if "law" in first.fields else first
-            return function if suits(given.instance_class) else stand_in
+            # a user's law may have a number that it calls `law`
+            held = getattr(given, "instance_class", first.instance_class)
+            return function if suits(held) else stand_in
 
         overload(function, strict=False, jit_options=dict(_INNER))(choose)
         return function

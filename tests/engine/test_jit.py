@@ -5,14 +5,24 @@ import ast
 import gc
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numba
 import pytest
 from numba.core import event
 from numba.core.errors import TypingError
 
 import rai_sim
-from rai_sim.engine.jit import digest_of, driver, exposed, kernel, kernel_sources, source_digest
+from rai_sim.engine.jit import (
+    digest_of,
+    driver,
+    exposed,
+    for_words,
+    gives_words,
+    kernel,
+    kernel_sources,
+    source_digest,
+)
 
 PACKAGE = Path(rai_sim.__file__).parent
 #: Files in the kernels' folders that hold none.
@@ -285,3 +295,42 @@ def test_constants_among_arguments_make_no_variants() -> None:
         ("int64", "int64", "bool"),
         ("int64", "int64", "omitted(default=False)"),
     }
+
+
+@gives_words
+class Worded(NamedTuple):
+    """A law with words, one of whose numbers is called as kernels call the law of a run."""
+
+    law: float
+
+
+class Plain(NamedTuple):
+    """A law without words, likewise."""
+
+    law: float
+
+
+class Held(NamedTuple):
+    """What kernels find a law in."""
+
+    law: Worded | Plain
+
+
+def _stand_in(given: Any) -> float:
+    return 0.0
+
+
+@for_words(_stand_in)
+def _with_words(given: Any) -> float:
+    return 1.0
+
+
+def test_what_is_for_words_knows_a_law_by_its_class() -> None:
+    """Given by itself, or as a run's `law`; whatever a user's own calls its numbers."""
+
+    @numba.njit  # type: ignore[untyped-decorator]
+    def chosen(given: Any) -> float:
+        return _with_words(given)
+
+    given = (Worded(0.5), Plain(0.5), Held(Worded(0.5)), Held(Plain(0.5)))
+    assert [chosen(one) for one in given] == [1.0, 0.0, 1.0, 0.0]
