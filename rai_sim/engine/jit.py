@@ -45,12 +45,11 @@ try:
     from rai_sim.engine import linking
 
     _COMPILERS: tuple[type, type] = linking.PartCompiler, linking.WholeCompiler
-    _IN_PLACE = linking.IN_PLACE
-# a version of Numba that is built otherwise: compiling takes longer, and calls stay calls unless
-# LLVM finds them worth replacing
+    _IN_PLACE, _STANDS_IN_PLACE = linking.IN_PLACE, dict[str, Any]()
+# a version of Numba that is built otherwise: compiling takes longer
 except (ImportError, AttributeError):
     _COMPILERS = numba.core.compiler.Compiler, numba.core.compiler.Compiler
-    _IN_PLACE = set()
+    _IN_PLACE, _STANDS_IN_PLACE = set(), {"forceinline": True}
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -92,8 +91,13 @@ class _Inner(CPUDispatcher):  # type: ignore[misc]  # numba is untyped
         return super().get_call_template([types.unliteral(given) for given in args], kws)
 
 
+def _options_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return Numba's options for a helper."""
+    return _INNER | (_STANDS_IN_PLACE if function in _IN_PLACE else {})
+
+
 def _inner(function: F) -> F:
-    dispatcher = numba.njit(**_INNER)(function)
+    dispatcher = numba.njit(**_options_of(function))(function)
     dispatcher.__class__ = _Inner
     return cast(F, dispatcher)
 
@@ -227,8 +231,8 @@ def exposed(function: F) -> F:
 
 
 def in_place(function: F) -> F:
-    """Let an operation, in every version, or a function that is chosen by `for_words` and the like stand
-    in the place of its calls, as what is `inlined` does."""
+    """Let an operation, in every version, or a function that is chosen by `for_words` and the like
+    stand in the place of its calls, as what is `inlined` does."""
     _IN_PLACE.add(function)
     return function
 
@@ -250,7 +254,7 @@ def implements(operation: Callable[..., Any], law: type) -> Callable[[F], F]:
             # of a named tuple, or of a reference to one
             return function if getattr(first, "instance_class", None) is law else None
 
-        overload(operation, strict=False, jit_options=dict(_INNER))(choose)
+        overload(operation, strict=False, jit_options=_options_of(function))(choose)
         return function
 
     return register
@@ -323,7 +327,7 @@ def _where(suits: Callable[[type], bool], stand_in: Callable[..., Any]) -> Calla
             held = getattr(given, "instance_class", first.instance_class)
             return function if suits(held) else stand_in
 
-        overload(function, strict=False, jit_options=dict(_INNER))(choose)
+        overload(function, strict=False, jit_options=_options_of(function))(choose)
         return function
 
     return register

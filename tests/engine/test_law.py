@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numba.core.errors import TypingError
 
-from rai_sim import Bernoulli, Categorical, Gaussian, Recorded
+from rai_sim import Bernoulli, Beta, Categorical, Gaussian, Poisson, Recorded, Uniform
 from rai_sim.arms.base import Arms
 from rai_sim.engine import law as laws
-from rai_sim.engine.jit import driver, implements
+from rai_sim.engine.jit import driver, implements, may_give_words
 from rai_sim.support.limits import MOST_PULLS
 
 #: All operations, by their names.
@@ -55,6 +55,12 @@ def mean(law: Any, arm: int) -> float:
     return laws.mean_of(law, arm)
 
 
+@driver
+def has_words(law: Any) -> bool:
+    """Return what a kernel is told."""
+    return laws.has_words(law)
+
+
 def test_the_type_of_a_law_decides() -> None:
     """One kernel, two laws."""
     assert mean(Certain(0.25), 3) == 0.25
@@ -86,6 +92,23 @@ def test_python_alone_cannot_call_operations(name: str, arms: Arms) -> None:
         match=rf"^{name} was given {type(law).__name__}, .*arms\.kernel_law\(\) returns$",
     ):
         OPERATIONS[name](law, *others)
+
+
+@pytest.mark.parametrize(
+    "arms",
+    [
+        *ARMS,
+        Gaussian([0.5, 0.25], sd=[1.0, 2.0]),
+        Poisson([0.5]),
+        Uniform([0.0], [1.0]),
+        Beta([0.5]),
+    ],
+    ids=lambda arms: type(arms.kernel_law()).__name__,
+)
+def test_who_says_that_there_are_words_has_declared_it(arms: Arms) -> None:
+    """Of other laws no words are compiled: what stands in their place would be a wrong number."""
+    law = arms.kernel_law()
+    assert has_words(law) == may_give_words(law) == isinstance(arms, Bernoulli)
 
 
 def test_these_are_the_operations() -> None:

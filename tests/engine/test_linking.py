@@ -20,10 +20,13 @@ from rai_sim.engine import jit
 @jit.kernel
 def third(x):
     return x / 3.0
+@jit.inlined
+def more(x):
+    return third(x) + 1.0
 @jit.driver
 def entry(x):
-    return third(x) + 1.0
-print(entry(6.0), jit._COMPILERS[0].__module__)
+    return more(x)
+print(entry(6.0), jit._COMPILERS[0].__module__, more.targetoptions["forceinline"])
 """
 
 
@@ -149,9 +152,10 @@ def test_a_call_from_python_is_refused() -> None:
 
 @pytest.mark.slow
 def test_without_what_numba_may_take_away() -> None:
-    """Where its libraries are built otherwise, functions are compiled as Numba does it."""
+    """Where its libraries are built otherwise, functions are compiled as Numba does it, and what
+    stands in the place of calls does so by its option."""
     found = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, timeout=120
     )
-    assert found.stdout.split() == ["3.0", "numba.core.compiler"]
+    assert found.stdout.split() == ["3.0", "numba.core.compiler", "True"]
     assert jit._COMPILERS[0].__module__ == "rai_sim.engine.linking"
