@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from rai_sim.study import Study
+from rai_sim.study.file_values import StudyFileError
 
 #: One instance, one algorithm.
 GOOD = """
@@ -33,3 +36,11 @@ def study_of(folder: Path, text: str) -> Study:
     path = folder / "study.toml"
     path.write_text(text)
     return Study.from_toml(path)
+
+
+def check_refused(folder: Path, old: str, new: str, message: str) -> None:
+    """Check that `GOOD` with `new` in the place of `old` is refused so, and nothing written."""
+    assert old in GOOD
+    with pytest.raises(StudyFileError, match=message):
+        study_of(folder, GOOD.replace(old, new))
+    assert [path.name for path in folder.iterdir()] == ["study.toml"]

@@ -65,6 +65,7 @@ def _excess(u: float) -> float:
     return u - math.log1p(u) if u > -1.0 else np.inf
 
 
+# Here and below: where the family is a constant of the caller, loops hold one divergence only.
 @inlined
 def divergence(family: int, x: float, e: float) -> float:
     """Return d(x, x + e): nats that a pull of an arm of mean x tells against the mean x + e."""

@@ -13,7 +13,9 @@ Four kinds of compiled functions exist:
     schedule's, or one engine's for many arms.
 `for_words`, `for_bridges`, `for_type`
     A helper for laws that give words of rewards, or sums between two known ones, or for one class
-    of named tuples; elsewhere a stand-in is compiled, which takes less time.
+    of named tuples; elsewhere a stand-in is compiled, which takes less time and is never run: the
+    caller asks the law first. `in_place` makes of it, or of an operation, what `inlined` makes of
+    other helpers.
 
 Numba's disk cache notices a change of the entry point's own file only; a changed helper in another
 file would go unnoticed (numba #1833). `driver` therefore puts a digest of all of the package's
@@ -149,8 +151,9 @@ def kernel(function: F) -> F:
 def inlined(function: F) -> F:
     """Compile a helper whose call must vanish.
 
-    That is the few lines in which a random word is made, and short functions of many arrays:
-    passing an array by value is seven words.
+    That is the few lines in which a random word is made, short functions of many arrays (passing
+    an array by value is seven words), and what is given a constant on which its loops hang. It does
+    not hold of what the helper calls.
     """
     _IN_PLACE.add(function)
     return _inner(function)

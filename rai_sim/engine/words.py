@@ -54,7 +54,7 @@ def new_counts(N: int) -> NDArray[np.uint8]:
     return np.empty((N + 2, LANES), np.uint8)
 
 
-# Laws without words come to none of this, and it need not be compiled for them.
+# Compiled for laws without words, whose callers come to none of what follows.
 def _no_words(race: Race, n: int, pulls: int, state: State) -> State:
     return state
 

@@ -34,15 +34,11 @@ from rai_sim.support.parsing import parse_array
 from rai_sim.support.wording import quoted
 
 _FAMILIES = ("evenly_spaced", "linear_gaps", "geometric_gaps", "one_apart", "random_means")
+#: Keys of an instance that families of means take.
+_OF_FAMILIES = ("n", "high", "low", "middle", "gap", "ratio", "seed")
 #: Keys of an instance that may hold a list to sweep over.
 _SWEPT = (
-    "n",
-    "high",
-    "low",
-    "middle",
-    "gap",
-    "ratio",
-    "seed",
+    *_OF_FAMILIES,
     "k",
     "m",
     "sd",
@@ -119,13 +115,7 @@ def _instance_keys() -> tuple[str, ...]:
             (
                 "name",
                 "family",
-                "n",
-                "high",
-                "low",
-                "middle",
-                "gap",
-                "ratio",
-                "seed",
+                *_OF_FAMILIES,
                 "law",
                 *laws,
                 "column",

@@ -7,9 +7,19 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer.main
 from command_line import ROOT, Capture, printed, refused
 
 import rai_sim as rai
+
+
+def test_verbs_are_read_once_a_process(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """However often the program is called; with whatever width its help then has."""
+    printed(capsys, "--version")
+    monkeypatch.setattr(typer.main, "get_command", None)
+    for columns in ("60", "100"):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert max(map(len, printed(capsys, "run --help").splitlines())) <= int(columns)
 
 
 def test_help_lists_commands_and_options(capsys: Capture) -> None:
