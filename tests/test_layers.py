@@ -133,6 +133,7 @@ def test_every_module_is_on_a_floor() -> None:
     assert {floor(name) for name in modules()} - DOORS == set(RANK)
 
 
+@pytest.mark.landing
 def test_imports_point_downwards() -> None:
     """Late ones too, but for the methods that are there to open a door."""
     assert faults(all_imports()) == []

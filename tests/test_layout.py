@@ -82,6 +82,7 @@ def files_with_tests() -> list[str]:
     ]
 
 
+@pytest.mark.landing
 def test_every_module_with_behaviour_has_its_tests() -> None:
     """Found by its name, in the folder that mirrors its own."""
     behaving = [name for name, text in package().items() if behaves(text)]

@@ -319,6 +319,7 @@ except ValueError as error:
 """
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize(
     ("n", "sizes", "algorithm", "cap"),
     [

@@ -81,6 +81,7 @@ FIGURES = [
 ]
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize(
     ("first", "count"),
     [
@@ -96,6 +97,7 @@ def test_every_figure_is_shown_once(kernel: str, first: str, count: int) -> None
     assert [images(outputs) for outputs in shown] == [0, 0] + [1] * count
 
 
+@pytest.mark.landing
 def test_the_trap_is_seen(kernel: str) -> None:
     """Negative control: a first figure inside a context of settings makes the next ones vanish, and
     the count notices."""

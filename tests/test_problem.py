@@ -108,6 +108,7 @@ def all_pairs(
     return cluster_of, gaps, bottleneck
 
 
+@pytest.mark.landing
 @settings(derandomize=True, deadline=None, database=None, max_examples=150)
 @given(instances())
 def test_gaps_agree_with_all_pairs(instance: tuple[list[float], list[int], list[int]]) -> None:

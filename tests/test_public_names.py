@@ -41,6 +41,7 @@ def test_nothing_else_is_shown() -> None:
     assert dir(rai) == sorted(rai.__all__)
 
 
+@pytest.mark.landing
 def test_names_that_are_loaded_late_are_not_loaded_early() -> None:
     """Importing the package stays quick."""
     late = (
@@ -61,6 +62,7 @@ def test_an_unknown_name() -> None:
         rai.Vanila  # noqa: B018
 
 
+@pytest.mark.landing
 def test_a_star_without_matplotlib() -> None:
     """Figures are an extra: everything else is there."""
     program = (

@@ -76,6 +76,7 @@ def test_problems_and_results() -> None:
     assert names["problem"] == rai.table_problem(task=2)
 
 
+@pytest.mark.landing
 def test_the_example_of_movies(tmp_path: Path) -> None:
     """With synthetic arms where a download would be read."""
     (example,) = (block for block in blocks("python") if "movielens" in block)
@@ -98,6 +99,7 @@ def test_the_file_of_a_study(tmp_path: Path) -> None:
     assert {problem.required[0] for problem in tops} == {2, 4, 10}
 
 
+@pytest.mark.landing
 def test_the_example_in_python_and_sql(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer replications and no bar, else as printed; the query is run by DuckDB."""
     monkeypatch.chdir(tmp_path)
@@ -132,6 +134,7 @@ def test_the_example_of_more_workers(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert study.results("same.study").result(study.tasks[0]) == alone
 
 
+@pytest.mark.landing
 def test_the_example_of_own_means(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
@@ -173,6 +176,7 @@ def test_the_example_of_seeds() -> None:
     exec(example, {"rai": rai, "problem": rai.table_problem(task=2)})
 
 
+@pytest.mark.landing
 def test_the_example_for_a_paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With fewer replications: at most 12 lines, five figures, a file without Type 3 fonts."""
     monkeypatch.chdir(tmp_path)
@@ -216,6 +220,7 @@ def test_the_example_of_an_own_algorithm() -> None:
         ALGORITHMS.pop("uniform", None)
 
 
+@pytest.mark.landing
 def test_the_example_of_scaling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer replications, else as printed; pictures are ones that tests compare."""
     monkeypatch.chdir(tmp_path)
@@ -331,6 +336,7 @@ def gaps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("gaps.toml").write_text(few.replace("[10, 20, 50]", "10"))
 
 
+@pytest.mark.landing
 def test_the_lines_of_studies(gaps: None, capsys: Capture) -> None:
     """As printed, one after the other; with three parts, whose union is what a process alone has."""
     for words in calls_beside("--verify"):

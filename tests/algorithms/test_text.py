@@ -41,6 +41,7 @@ def test_text_and_json_make_the_same_algorithm(race: Race) -> None:
         assert (again, repr(again)) == (race, repr(race))
 
 
+@pytest.mark.landing
 @given(
     st.builds(
         Race,

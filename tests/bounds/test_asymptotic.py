@@ -127,6 +127,7 @@ def test_windows_do_not_suffice_where_several_clusters_ask() -> None:
     assert 1.0 / best / unit / unit > bound.value * 1.0003
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize("instances", [60, pytest.param(3000, marks=pytest.mark.slow)])
 def test_never_below_theorem_1(instances: int) -> None:
     """1 / (2 gap^2), gap the bottleneck gap."""

@@ -37,6 +37,7 @@ def searched(problem: Problem, family: Family = "gaussian", budget: float = 1000
         return degenne_koolen(problem, family)
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize("instances", [12, pytest.param(400, marks=pytest.mark.slow)])
 def test_the_search_finds_what_enumeration_does(instances: int) -> None:
     """Within 1e-6, and knows it."""
@@ -69,6 +70,7 @@ def test_bounds_that_are_too_low_are_caught(monkeypatch: pytest.MonkeyPatch) -> 
     assert found.value > truth * 1.0003
 
 
+@pytest.mark.landing
 def test_a_budget_that_is_too_small_is_told() -> None:
     """Whatever the budget, 1/D is between the value and what the gap says; more is no worse; with
     enough the search ends."""

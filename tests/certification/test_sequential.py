@@ -161,6 +161,7 @@ def test_theorems_2_and_3_hold(algorithm: rai.Vanilla) -> None:
 # --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.landing
 def test_workers_and_backends_change_nothing() -> None:
     """The looks are fixed beforehand."""
     problems = {"a": rai.table_problem(1), "b": rai.table_problem(3)}

@@ -56,7 +56,11 @@ def file(tmp_path: Path) -> Path:
             "--backend dask --scheduler tcp://127.0.0.1:1 --jobs 2",
             "--jobs 2 has no meaning with --backend dask, which uses all workers",
         ),
-        ("--backend dask --scheduler somewhere://x", "--scheduler somewhere://x: no scheduler of"),
+        pytest.param(
+            "--backend dask --scheduler somewhere://x",
+            "--scheduler somewhere://x: no scheduler of",
+            marks=pytest.mark.landing,
+        ),
     ],
 )
 def test_what_does_not_go_together_is_refused(
@@ -90,6 +94,7 @@ def test_how_many_workers_are_meant() -> None:
         Where("cluster", None, None).check(None)
 
 
+@pytest.mark.landing
 def test_processes_give_what_threads_give(file: Path, capsys: Capture, tmp_path: Path) -> None:
     """The numbers are the same, and the command that resumes says where to."""
     threads = document(capsys, f"study {file} --store {tmp_path / 'a'}")
@@ -134,6 +139,7 @@ def test_a_dask_cluster(file: Path, capsys: Capture, monkeypatch: pytest.MonkeyP
     assert "start it by `dask scheduler`" in said
 
 
+@pytest.mark.landing
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is an extra: pip install 'rai_sim[ray]'")
 def test_a_ray_cluster_that_is_not_there(file: Path, capsys: Capture) -> None:
     """Is refused at once."""

@@ -77,6 +77,7 @@ def test_every_way_to_ask_for_help(command: str, capsys: Capture) -> None:
     )
 
 
+@pytest.mark.landing
 def test_python_m_says_the_same(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """`python -m rai_sim` calls itself rai-sim."""
     monkeypatch.setenv("COLUMNS", "80")
@@ -169,6 +170,7 @@ def test_case_does_not_matter_in_values(capsys: Capture) -> None:
     )
 
 
+@pytest.mark.landing
 def test_start_up_loads_only_what_is_needed() -> None:
     """A fresh run loads neither frames, nor scipy.stats, nor plotting, nor joblib."""
     slow = ("polars", "scipy.stats", "matplotlib", "joblib")

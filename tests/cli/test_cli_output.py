@@ -63,6 +63,7 @@ def test_devices_stay_devices(file: Path, tmp_path: Path, capsys: Capture) -> No
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
+@pytest.mark.landing
 def test_a_page_on_standard_output_is_the_page_alone(file: Path, tmp_path: Path) -> None:
     """Its name is not printed behind it."""
     command = [sys.executable, "-m", "rai_sim", "report", str(file), "-o", "/dev/stdout"]
@@ -239,6 +240,7 @@ def stream(encoding: str) -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="strict")
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize(
     "encoding",
     [
@@ -277,6 +279,7 @@ def test_no_letter_ends_a_command(
     assert said.endswith(f"there is no folder {tmp_path}/{arrow}; make it first\n")
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize("encoding", ["ascii", pytest.param("cp1252", marks=pytest.mark.slow)])
 def test_the_process_itself(encoding: str, file: Path, tmp_path: Path) -> None:
     """As PYTHONIOENCODING, or a code page, has it."""

@@ -71,6 +71,7 @@ def test_columns_of_a_paper(formula: Path, capsys: Capture) -> None:
     assert said == "rai-sim: --columns 3 is no number of columns that a figure spans; give 1 or 2\n"
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize(
     "words", ["trace --plot t.png", "plot {}", pytest.param("report {}", marks=pytest.mark.slow)]
 )

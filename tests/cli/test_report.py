@@ -6,6 +6,7 @@ import pytest
 from command_line import Capture, printed
 
 
+@pytest.mark.landing
 @pytest.mark.usefixtures("one_figure")
 def test_report_writes_a_page(file: Path, capsys: Capture) -> None:
     """Beside the study unless told otherwise; with the file's text where there is one."""

@@ -333,6 +333,7 @@ def test_an_algorithm_that_fails_does_not_cost_the_others_results(
 PROGRAM = (sys.executable, "-m", "rai_sim")
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
 )

@@ -24,6 +24,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.landing
 def test_exponents_and_ratios_are_printed(capsys: Capture) -> None:
     """Two tables, a line each for every algorithm, and every point; the numbers are those of the
     folder, where a second run finds them."""

@@ -285,6 +285,7 @@ def wait_for_end_of_group(group: int) -> None:
     pytest.fail("processes are left")
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize(
     ("number", "backend"),
     [

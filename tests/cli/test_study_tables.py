@@ -43,6 +43,7 @@ cells = st.text(
 )
 
 
+@pytest.mark.landing
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(
     st.lists(

@@ -30,6 +30,7 @@ def test_warnings_are_a_line(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -
 PROGRAM = (sys.executable, "-m", "rai_sim")
 
 
+@pytest.mark.landing
 def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     """`rai-sim bounds ... | head` closes the pipe: no message, exit code 0."""
     np.savetxt(tmp_path / "means.txt", np.linspace(0.1, 0.9, 20_000))

@@ -75,6 +75,7 @@ def test_trace_of_many_events_is_cut(capsys: Capture) -> None:
     assert "... and 100 more events; --json lists all" in shown
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize(
     ("name", "begins"), [("t.png", b"\x89PNG"), ("t.svg", b"<?xml"), ("t.PDF", b"%PDF")]
 )

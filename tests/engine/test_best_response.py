@@ -57,6 +57,7 @@ def room(n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return np.empty((best_response.SCRATCH, n)), np.empty(best_response.OPEN)
 
 
+@pytest.mark.landing
 @pytest.mark.boundscheck
 @pytest.mark.parametrize("family", [GAUSSIAN, BERNOULLI])
 @pytest.mark.parametrize("instances", [60, pytest.param(2000, marks=pytest.mark.slow)])

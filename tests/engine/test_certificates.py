@@ -154,6 +154,7 @@ def test_jumps_are_certified(budget: float) -> None:
     assert not certified(k + k // 10, budget)
 
 
+@pytest.mark.landing
 def test_rounds_that_are_jumped_over_hold_an_event_as_rarely_as_was_said() -> None:
     """Not one in five of 400 walks of four arms; negative control: of those that go on twice as
     long most do."""

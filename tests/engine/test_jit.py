@@ -193,6 +193,7 @@ def modules_of(places: Iterable[str]) -> set[str]:
     }
 
 
+@pytest.mark.landing
 def test_kernels_read_nothing_that_does_not_count() -> None:
     """No name of a module outside of the digest, or machine code would outlive an edit of it; and
     what does not count has no kernel."""

@@ -142,6 +142,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize("name", DAMAGES)
 def test_damage_is_told_once_and_mended(name: str, folder: Path) -> None:
     """Both kernels damaged alike: the right numbers, one warning that says what and the remedy, and

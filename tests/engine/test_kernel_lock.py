@@ -83,6 +83,7 @@ def go(running: subprocess.Popen[str]) -> None:
     running.stdin.flush()
 
 
+@pytest.mark.landing
 def test_two_processes_compile_each_kernel_once(tmp_path: Path) -> None:
     """Of four uses of two kernels two compile, and two find what the other process has compiled."""
     begin(tmp_path)
@@ -96,6 +97,7 @@ def test_two_processes_compile_each_kernel_once(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.lock"))
 
 
+@pytest.mark.landing
 def test_a_process_that_is_killed_gives_up_its_lock(tmp_path: Path) -> None:
     """Who waits goes on."""
     with program(_HOLD, tmp_path / "kernel") as holder:
@@ -114,6 +116,7 @@ def test_a_process_that_is_killed_gives_up_its_lock(tmp_path: Path) -> None:
             assert waits[0] < 30.0
 
 
+@pytest.mark.landing
 def test_nobody_waits_for_ever(tmp_path: Path) -> None:
     """One that holds the lock and does not finish is waited for as long as is said."""
     with program(_HOLD, tmp_path / "kernel") as holder:
@@ -142,6 +145,7 @@ def test_without_a_folder_or_locks_nobody_waits(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.landing
 def test_errors_pass_and_the_lock_is_given_up(tmp_path: Path) -> None:
     """The next process gets it at once."""
     with pytest.raises(ZeroDivisionError), alone(tmp_path / "kernel"):

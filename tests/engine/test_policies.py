@@ -32,6 +32,7 @@ def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray, 
     return rng.exponential(1.0, n), x, kinds, rng.choice([-1.0, 1.0], rows)
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize("family", [0, 1])
 def test_costs_are_the_least_over_theta(family: int) -> None:
     """Against 800 thetas, in plain Python; weights times costs is the value."""

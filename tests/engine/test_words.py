@@ -85,6 +85,7 @@ def rounds_within_bounds(walk: Walk, slack: float) -> int:
     return 64
 
 
+@pytest.mark.landing
 def test_rounds_before_the_first_suspect_settle_nobody() -> None:
     """1,000 races of up to six arms, of which many settle an arm within the word; negative control:
     a round more would be too many in some."""

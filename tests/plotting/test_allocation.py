@@ -11,6 +11,7 @@ import rai_sim as rai
 from rai_sim.plotting import allocation
 
 
+@pytest.mark.landing
 @picture
 def test_picture_of_allocation(runs: list[rai.Result]) -> Figure:
     """Four variants beside the best shares."""

@@ -12,6 +12,7 @@ from rai_sim.plotting import arm_map, paper
 from rai_sim.plotting.arm_map import compact, size_for
 
 
+@pytest.mark.landing
 @picture
 def test_picture_of_arm_map(runs: list[rai.Result]) -> Figure:
     """Four variants, ten arms, with their numbers."""

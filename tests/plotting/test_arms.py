@@ -9,6 +9,7 @@ import rai_sim as rai
 from rai_sim.plotting import pulls_by_gap
 
 
+@pytest.mark.landing
 @picture
 def test_picture_of_gaps(runs: list[rai.Result]) -> Figure:
     """Pulls of ten arms."""

@@ -27,6 +27,7 @@ def capped() -> list[rai.Result]:
     ]
 
 
+@pytest.mark.landing
 @picture
 def test_picture_of_budgets(capped: list[rai.Result]) -> Figure:
     """Falling rates with bars, an open mark where nothing was wrong."""

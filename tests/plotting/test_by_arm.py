@@ -13,6 +13,7 @@ from rai_sim.plotting.style import own_axes
 from rai_sim.study import StudyResults
 
 
+@pytest.mark.landing
 def test_figures_of_several_algorithms(study: StudyResults) -> None:
     """Of more than two arms: against gaps for both instances, as a map and as shares for the first,
     with words for the other."""

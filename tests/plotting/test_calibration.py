@@ -27,6 +27,7 @@ def rates() -> list[rai.Result]:
     ]
 
 
+@pytest.mark.landing
 @picture
 def test_picture_of_calibration(rates: list[rai.Result]) -> Figure:
     """Rings about what lies above the line, open marks where nothing was wrong."""
@@ -52,6 +53,7 @@ def test_marks_are_rates_and_bars_are_intervals(rates: list[rai.Result]) -> None
     assert np.array_equal(np.asarray(same.get_xdata()), np.asarray(same.get_ydata()))
 
 
+@pytest.mark.landing
 def test_rings_mark_what_lies_above(rates: list[rai.Result]) -> None:
     """For certain, of eight points at once, and no others; the legend tells of rings where there
     are some."""

@@ -14,6 +14,7 @@ from rai_sim.plotting import error_rates
 SEVERAL = {f"task {task}": rai.table_problem(task) for task in range(1, 4)}
 
 
+@pytest.mark.landing
 @picture
 def test_picture_of_error_rates() -> Figure:
     """The printed LUCB on the short instances, to the end."""

@@ -29,6 +29,7 @@ def test_picture_of_efficiency(deltas: StudyResults) -> Figure:
     return figure_of(efficiency(deltas))
 
 
+@pytest.mark.landing
 @picture
 def test_picture_of_efficiency_against_gap(tmp_path: Path) -> Figure:
     """Smaller gaps to the right."""
@@ -66,6 +67,7 @@ def test_ratios_are_those_of_the_table(deltas: StudyResults) -> None:
     assert not [label for label in legend_of(efficiency(deltas, practical=())) if "oracle" in label]
 
 
+@pytest.mark.landing
 def test_deltas_are_spaced_by_the_logarithm_of_their_nats(deltas: StudyResults) -> None:
     """1e-1, 1e-10 and 1e-100 at equal distances, all inside, ticks at some of the powers of ten
     that are among the deltas."""

@@ -20,12 +20,14 @@ def gaps(tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
     return study.run(tmp_path_factory.mktemp("gaps") / "store")
 
 
+@pytest.mark.landing
 @picture
 def test_picture_of_exponents(gaps: StudyResults) -> Figure:
     """Slopes come down towards 2."""
     return figure_of(exponents(gaps))
 
 
+@pytest.mark.landing
 def test_numbers_are_those_of_scaling(gaps: StudyResults) -> None:
     """Between neighbours at the middle of them, on a logarithmic axis; in the legend the one of all
     points."""

@@ -12,6 +12,7 @@ from rai_sim.study import StudyResults
 from rai_sim.support.wording import percent
 
 
+@pytest.mark.landing
 @picture
 def test_picture_of_law(runs: list[rai.Result]) -> Figure:
     """Four variants."""

@@ -43,6 +43,7 @@ def share_of_legend(figure: Figure) -> float:
     return float(box.height / figure.bbox.height)
 
 
+@pytest.mark.landing
 def test_legends_are_small(study: StudyResults, runs: list[rai.Result]) -> None:
     """At most a fifth of the figure, however many entries, and the axes keep half of it; names with
     error rates beside them take a quarter."""

@@ -10,6 +10,7 @@ from rai_sim.plotting import mean_pulls, pulls_by_gap
 from rai_sim.study import StudyResults
 
 
+@pytest.mark.landing
 @picture
 def test_picture_against_delta(study: StudyResults) -> Figure:
     """Three algorithms and their bounds."""

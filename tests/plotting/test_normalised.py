@@ -13,6 +13,7 @@ from rai_sim.plotting import normalised_pulls
 from rai_sim.study import StudyResults
 
 
+@pytest.mark.landing
 @picture
 def test_picture_of_normalised_pulls(deltas: StudyResults) -> Figure:
     """From delta 0.1 to 1e-100: lines come down to levels of their own."""

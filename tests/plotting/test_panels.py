@@ -18,6 +18,7 @@ def panels_of(ax: Axes) -> list[Axes]:
     return [one for one in figure_of(ax).axes if one is not ax and one.get_title(loc="left")]
 
 
+@pytest.mark.landing
 @picture
 def test_picture_of_panels(study: StudyResults) -> Figure:
     """Five instances, the last row not full."""
@@ -45,6 +46,7 @@ def test_picture_of_panels_in_a_callers_figure(study: StudyResults) -> Figure:
     return figure
 
 
+@pytest.mark.landing
 def test_every_instance_has_a_panel(study: StudyResults) -> None:
     """With what the function draws of it alone; scales are shared, the legend is one."""
     ax = panels(study)

@@ -13,6 +13,7 @@ from rai_sim.plotting import calibration, distribution, mean_pulls, paper, ratio
 from rai_sim.study import StudyResults
 
 
+@pytest.mark.landing
 @picture
 def test_picture_in_one_column(study: StudyResults) -> Figure:
     """All entries of a legend, in 3.25 inches."""
@@ -29,6 +30,7 @@ def test_picture_in_two_columns(study: StudyResults) -> Figure:
         return figure_of(mean_pulls(part(study, "top fifth, n = 10"), against="delta"))
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize(
     ("columns", "width"), [(1, 3.25), pytest.param(2, 6.75, marks=pytest.mark.slow)]
 )
@@ -80,6 +82,7 @@ def test_strokes_are_finer_once(runs: list[rai.Result]) -> None:
     assert width < mean_pulls(runs[:1], bounds=False).get_lines()[0].get_linewidth()
 
 
+@pytest.mark.landing
 def test_files_embed_fonts_as_type_42(runs: list[rai.Result]) -> None:
     """Those saved inside; outside of `with` matplotlib's default is Type 3."""
     kinds = []

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 _WITHOUT = """
 import sys
 sys.modules["matplotlib"] = None
@@ -17,6 +19,7 @@ for use in (lambda: rai.plotting, trace.plot):
 """
 
 
+@pytest.mark.landing
 def test_without_matplotlib() -> None:
     """Everything else works, traces too; figures name the extra that is missing."""
     done = subprocess.run(
@@ -28,6 +31,7 @@ def test_without_matplotlib() -> None:
     )
 
 
+@pytest.mark.landing
 def test_importing_loads_no_matplotlib() -> None:
     """Nor do a simulation, a trace, a study and its summary."""
     code = (

@@ -29,6 +29,7 @@ def prices() -> list[rai.Result]:
     ]
 
 
+@pytest.mark.landing
 @picture
 def test_picture_of_prices(prices: list[rai.Result]) -> Figure:
     """Steps that save pulls are hatched."""
@@ -70,6 +71,7 @@ def test_steps_without_a_run_are_left_out(prices: list[rai.Result]) -> None:
     assert math.isfinite(np.max(ends(figure)))
 
 
+@pytest.mark.landing
 def test_what_cannot_be_drawn(prices: list[rai.Result]) -> None:
     """Said with the remedy."""
     problem = rai.table_problem(1)

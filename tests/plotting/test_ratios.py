@@ -13,6 +13,7 @@ from rai_sim.simulation.comparison import paired_ratio
 from rai_sim.study import StudyResults
 
 
+@pytest.mark.landing
 @picture
 def test_picture_of_ratios(study: StudyResults) -> Figure:
     """Ten ratios."""
@@ -45,6 +46,7 @@ def test_ratios_of_other_seeds_are_of_independent_means() -> None:
     )
 
 
+@pytest.mark.landing
 def test_runs_of_which_hardly_a_pair_finished_are_compared(tmp_path: Path) -> None:
     """Under a tight cap other replications finish for one than for the other: the widest interval,
     not an error; a report as well."""

@@ -11,6 +11,7 @@ from rai_sim.scaling import over_m, over_n
 from rai_sim.study import StudyResults
 
 
+@pytest.mark.landing
 def test_figures_of_deltas(deltas: StudyResults) -> None:
     """Means, slopes and efficiency of all points, the law and the shares at the last one, which are
     drawn."""

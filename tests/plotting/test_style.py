@@ -17,6 +17,7 @@ from rai_sim.plotting.choice import choose
 from rai_sim.plotting.drawing import render
 
 
+@pytest.mark.landing
 @picture
 def test_picture_in_a_callers_axes(runs: list[rai.Result]) -> Figure:
     """Four in one figure, legends inside."""
@@ -38,6 +39,7 @@ def test_axes_may_be_drawn_into_twice(runs: list[rai.Result]) -> None:
     assert {"Vanilla", "LUCB"} <= set(legend_of(ax))
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize(
     "name",
     [
@@ -65,6 +67,7 @@ def test_names_are_shown_as_they_are(name: str, tmp_path: Path, runs: list[rai.R
         assert render(drawing, "svg")
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize("max_pulls", [None, 2000])
 def test_titles_stay_inside(max_pulls: int | None) -> None:
     """However much there is to say."""

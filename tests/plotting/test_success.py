@@ -19,6 +19,7 @@ def curve(algorithm: rai.Vanilla | rai.LUCB, delta: float, seed: int) -> Success
     return SuccessCurve(made, 200, pulls, right, np.array([0, 0, 50, 200]))
 
 
+@pytest.mark.landing
 @picture
 def test_picture_of_success() -> Figure:
     """Two algorithms, of which one has a line of its own for who has stopped."""

@@ -124,6 +124,7 @@ RANGES = [
 ]
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize(
     "magnitude",
     [30.0, *(pytest.param(one, marks=pytest.mark.slow) for one in (1e-12, 0.01, 3e5, 1e8, 4e18))],
@@ -216,6 +217,7 @@ def test_figures_of_any_gap(gap: float) -> None:
         check_axes(pulls_by_gap(three, own_axes(), replications=30))
 
 
+@pytest.mark.landing
 def test_ratios_have_round_ticks() -> None:
     """One is among them, at ratios near one and far from it."""
     base = scaled(rai.Vanilla(), 1)

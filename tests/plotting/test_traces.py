@@ -20,6 +20,7 @@ from rai_sim.plotting import trace as draw_trace
 # --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.landing
 @picture
 def test_picture_of_vanilla() -> Figure:
     """Many states, a merge at once."""
@@ -68,6 +69,7 @@ def test_picture_of_many_arms() -> Figure:
     )
 
 
+@pytest.mark.landing
 @picture
 def test_picture_of_merges() -> Figure:
     """Two merges in the middle of a run."""
@@ -77,6 +79,7 @@ def test_picture_of_merges() -> Figure:
     return figure_of(draw_trace(rai.trace(problem, rai.Vanilla(), 0.01, 0, 1)))
 
 
+@pytest.mark.landing
 def test_a_changed_picture_is_noticed(tmp_path: Path) -> None:
     """Negative control of the comparison: without the settle marks the picture of Vanilla is
     another one at the same tolerance."""
@@ -157,6 +160,7 @@ def test_bands_of_a_trace_are_the_radii() -> None:
         assert min(abs(b - limits[a][0]), abs(b - limits[a][1])) < 1e-12
 
 
+@pytest.mark.landing
 def test_names_at_the_edge_do_not_touch() -> None:
     """Twelve names, several of them of nearly equal means: no two overlap, none leaves the
     figure."""
@@ -175,6 +179,7 @@ def test_names_at_the_edge_do_not_touch() -> None:
         assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
 
 
+@pytest.mark.landing
 def test_the_costliest_of_many_arms_are_drawn() -> None:
     """most_arms is obeyed, and representatives are always there."""
     trace = rai.trace(rai.top(rai.Bernoulli(np.linspace(0.1, 0.9, 60)), 2), rai.Vanilla(), 0.1, 0)
@@ -190,6 +195,7 @@ def test_the_costliest_of_many_arms_are_drawn() -> None:
     assert f"{len(drawn)} of 60 arms" in ax.get_title(loc="left")
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize("rounds", [[800], None])
 def test_ticks_do_not_touch(rounds: list[int] | None) -> None:
     """On short ranges as well; and the axis begins with the first event."""

@@ -81,6 +81,7 @@ def file(text: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize("all_figures", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_page_is_small_and_asks_for_nothing(
     study: StudyResults, text: str, all_figures: bool
@@ -150,6 +151,7 @@ def head(browser: Chrome, number: int, column: int) -> Any:
     )[column]
 
 
+@pytest.mark.landing
 def test_in_a_browser(study: StudyResults, file: Path) -> None:
     """No console message, all figures loaded and as wide as they should be, the warning visible,
     tables sort by click and by key."""
@@ -184,6 +186,7 @@ def test_in_a_browser(study: StudyResults, file: Path) -> None:
         assert console(browser) == []
 
 
+@pytest.mark.landing
 def test_contents_come_first_and_lead_everywhere(study: StudyResults, file: Path) -> None:
     """Then tables of all rows, then figures: every link has its place, in the order of the page."""
     with page(file) as browser:
@@ -221,6 +224,7 @@ def test_on_a_telephone(file: Path) -> None:
         assert console(browser) == []
 
 
+@pytest.mark.landing
 def test_the_console_check_can_fail(file: Path) -> None:
     """Negative control: a script that throws is noticed."""
     broken = file.with_name("broken.html")
@@ -234,6 +238,7 @@ def test_the_console_check_can_fail(file: Path) -> None:
         assert [entry for entry in console(browser) if "nothing_of_that_name" in entry["message"]]
 
 
+@pytest.mark.landing
 def test_writing_replaces_or_leaves_the_file(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -300,6 +305,7 @@ def test_missing_and_infinite_values_sort(tmp_path: Path) -> None:
         assert console(browser) == []
 
 
+@pytest.mark.landing
 def test_arms_without_guarantees_are_warned_of(tmp_path: Path) -> None:
     """Bounds and delta mean nothing for them: page, notebook and figures say so."""
     wide = rai.Problem(rai.Gaussian([1.0, 0.0], sd=1.0), (1, 1), (1, 0), strict=False)

@@ -9,6 +9,7 @@ from rai_sim.scaling import efficiency, over_gap, over_m, over_n
 from rai_sim.study import StudyResults
 
 
+@pytest.mark.landing
 def test_ratios_are_means_over_the_bound(deltas: StudyResults) -> None:
     """With their intervals; oracles, Theorem 1 and the sum of gap^-2 beside them."""
     frame, rows = efficiency(deltas), deltas.summary()

@@ -79,6 +79,7 @@ def test_intervals_hold_the_exponent_as_often_as_they_say(tau: float) -> None:
     assert tau < 0.5 or bare / draws < 0.3  # control: the means' errors alone are not enough
 
 
+@pytest.mark.landing
 def test_correlated_means_have_other_intervals() -> None:
     """Neighbours that err alike, as a walk does: an interval for independent ones holds the
     exponent too seldom, one that is told the correlations as often as it says."""

@@ -109,6 +109,7 @@ def test_it_has_every_public_name(tmp_path: Path) -> None:
         assert f"{heading} " in text
 
 
+@pytest.mark.landing
 def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
     """A word, and exit code 2."""
     pytest.importorskip("pdoc")

@@ -235,6 +235,7 @@ def test_an_estimate_and_a_time_limit(tmp_path: Path, capsys: pytest.CaptureFixt
         assert "in all some 0 replications of 0 tasks are left" in shown
 
 
+@pytest.mark.landing
 def test_stopping_on_the_error_rate(tmp_path: Path) -> None:
     """The printed rule is found out, the other one is not."""
     with loaded("error_rate") as example:

@@ -35,6 +35,7 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.landing
 def test_every_cell_is_there(
     script: ModuleType, table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -116,6 +117,7 @@ def test_a_cell_without_end_says_how_far_it_came(
     assert few.note == f"{few.replications} replications in the time given"
 
 
+@pytest.mark.landing
 def test_the_sharper_ones_join(
     script: ModuleType, table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -167,6 +169,7 @@ def test_claims_fall_as_the_numbers_do(script: ModuleType) -> None:
     assert found[2].endswith("does not hold everywhere (N = 10: 1 times 1 of top K).")
 
 
+@pytest.mark.landing
 def test_without_a_download_arms_are_synthetic(
     script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,6 +34,7 @@ def script() -> ModuleType:
     return load("reproduce_tables")
 
 
+@pytest.mark.landing
 def test_every_entry_is_printed_and_written(
     script: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

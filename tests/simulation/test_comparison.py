@@ -63,6 +63,7 @@ def test_the_paired_interval_covers() -> None:
     assert covered(1000, 2, paired=False) > 990  # whatever the dependence; here nearly always
 
 
+@pytest.mark.landing
 def test_independent_means() -> None:
     """Of 4,000 comparisons of independent samples 95 %; with correlated ones it is another number
     (negative control)."""

@@ -93,6 +93,7 @@ def test_trouble_is_what_the_engine_has() -> None:
     assert trouble_of(fine) is None
 
 
+@pytest.mark.landing
 @pytest.mark.usefixtures("hasty", "registries")
 @pytest.mark.parametrize("name", [pytest.param("loky", marks=pytest.mark.slow), "multiprocessing"])
 def test_a_killed_process_costs_nothing(name: str, tmp_path: Path) -> None:

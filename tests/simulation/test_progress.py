@@ -238,6 +238,7 @@ def test_a_brief_bar_shows_what_takes_long_alone(
     assert log.getvalue() == ""
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_replication_that_takes_long_is_told_of_while_it_runs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], n_jobs: int

@@ -209,6 +209,7 @@ def test_frames_have_one_typed_row_a_replication() -> None:
         assert frame[name].to_list() == getattr(result, name).tolist()
 
 
+@pytest.mark.landing
 def test_importing_loads_neither_frames_nor_distributions() -> None:
     """What only some results need is loaded where it is used: the import stays about as fast as
     Numba's."""

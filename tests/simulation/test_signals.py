@@ -87,6 +87,7 @@ def run(code: str, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize(
     "cases",
     [pytest.param(LONG, id="long"), pytest.param(MANY, id="many", marks=pytest.mark.slow)],
@@ -111,6 +112,7 @@ def test_one_long_replication_answers_within_two_seconds(
     assert told.splitlines() == [f"{name} True None" for name in cases]
 
 
+@pytest.mark.landing
 def test_threads_answer_and_keep_what_was_finished() -> None:
     """Two workers, each in one long replication; and blocks in which some rows are done, which is
     seen before the signal is sent."""
@@ -224,6 +226,7 @@ def test_a_study_in_one_long_replication_is_interrupted(tmp_path: Path) -> None:
     assert "20" in told.splitlines()[2]
 
 
+@pytest.mark.landing
 def test_whom_the_handler_told_before_is_still_told() -> None:
     """The file that someone else has signals written to gets them too, and is put back."""
     told = run("""

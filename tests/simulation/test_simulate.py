@@ -109,7 +109,9 @@ def backend(name: str) -> AbstractContextManager[Any]:
 
 
 @pytest.mark.usefixtures("hasty")
-@pytest.mark.parametrize("name", ["default", "threading", "loky"])
+@pytest.mark.parametrize(
+    "name", ["default", "threading", pytest.param("loky", marks=pytest.mark.landing)]
+)
 @pytest.mark.parametrize("n_jobs", [1, 2, -1, None])
 @pytest.mark.parametrize("algorithm", [Vanilla(), Butterscotch(), LUCB()], ids=str)
 def test_workers_do_not_matter(algorithm: Algorithm, n_jobs: int | None, name: str) -> None:
@@ -381,6 +383,7 @@ def test_reference_results_of_variants(label: str) -> None:
     assert (algorithm.label, hash_of(result)) == (label, REFERENCE_VARIANTS[label])
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize(
     "law",
     [

@@ -52,6 +52,7 @@ def test_sums_are_those_of_integers(pulls: list[int], seed: int) -> None:
     assert made.bins.tolist() == sorted(set(bin_of(some[0][some[3]]).tolist()))
 
 
+@pytest.mark.landing
 @given(st.lists(numbers, min_size=2, max_size=60), st.integers(0, 5), st.data())
 def test_pieces_add_up_in_any_order(pulls: list[int], seed: int, data: st.DataObject) -> None:
     """Cut anywhere, added in any order: the same to the bit; many stretches at once give each its
@@ -72,6 +73,7 @@ def test_pieces_add_up_in_any_order(pulls: list[int], seed: int, data: st.DataOb
     assert total == Aggregate.of(*some)
 
 
+@pytest.mark.landing
 def test_long_and_large_columns_agree_with_integers() -> None:
     """More than 2^20 numbers near 2^62, which are summed digit by digit in parts."""
     pulls = np.random.default_rng(1).integers(2**61, 2**62, (1 << 20) + 5)

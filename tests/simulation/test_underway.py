@@ -36,6 +36,8 @@ CASES: dict[str, tuple[Algorithm, Problem, int, int, int]] = {
     "challenge": (rai.LUCB(), rai.top(rai.Bernoulli(_CLOSE), 1), 3, 1, 3),
     "lanes": (rai.LUCB(), rai.top(rai.Bernoulli([*_CLOSE, 0.4999997]), 2), 4, 1, 4),
 }
+#: The kernel of many arms is compiled for this alone.
+MARKS = {"many": pytest.mark.landing}
 
 
 def experiment_of(algorithm: Algorithm, problem: Problem) -> Experiment:
@@ -43,7 +45,7 @@ def experiment_of(algorithm: Algorithm, problem: Problem) -> Experiment:
     return Experiment(problem, algorithm, 0.1, 1, 0.0, None)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [pytest.param(one, marks=MARKS.get(one, ())) for one in CASES])
 def test_a_kernel_says_how_far_it_is_in_every_stride(name: str) -> None:
     """Rounds and pulls grow while it runs, and belong together when it has been stopped."""
     algorithm, problem, first, least, most = CASES[name]

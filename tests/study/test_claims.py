@@ -105,6 +105,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.landing
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
 def test_a_claim_of_this_machine_ends_with_its_process(two: list[Claims], tmp_path: Path) -> None:
     """SIGKILL: at once, without waiting for a heartbeat."""

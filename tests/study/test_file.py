@@ -382,6 +382,7 @@ def test_a_sweep_in_pieces_has_each_task_once(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.landing
 def test_a_file_is_read_without_the_command_line() -> None:
     """Neither its modules nor its parser are loaded."""
     code = "import sys, rai_sim.study.file; print([name for name in sys.modules if name.startswith(('rai_sim.cli', 'typer'))])"

@@ -69,6 +69,7 @@ WAYS: dict[str, Callable[[Path], StudyResults]] = {
 }
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("way", WAYS)

@@ -4,6 +4,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -78,6 +79,7 @@ def piece(start: int, stop: int) -> Piece:
     return Piece(start, stop, Aggregate.of(pulls, pulls, yes, yes))
 
 
+@pytest.mark.landing
 @given(
     borders=st.sets(st.integers(0, 700), min_size=2, max_size=14),
     keep=st.integers(0, 2**13 - 1),

@@ -18,6 +18,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize(
     ("keep", "amount"),
     [
@@ -136,6 +137,7 @@ def test_processes_divide_the_work(tmp_path: Path, where: str) -> None:
         assert min(added) > 3000
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize(
     ("where", "keep", "amount", "count", "kills"),
     [

@@ -38,6 +38,7 @@ def test_a_study_is_its_simulations(tmp_path: Path, n_jobs: int) -> None:
     assert results.rows().select(pl.len()).collect().item() == 8000
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize(
     ("backend", "options"), [("loky", {"inner_max_num_threads": 1}), ("multiprocessing", {})]
 )
@@ -53,6 +54,7 @@ def test_a_study_is_its_simulations_on_processes(
         assert results.result(task) == simulated(task, 50)
 
 
+@pytest.mark.landing
 def test_a_precision_is_reached_by_the_schedule_alone(tmp_path: Path) -> None:
     """The same replications with one worker, two, after a smaller study, and with aggregates: those
     that `follow` asks for."""
@@ -118,6 +120,7 @@ def test_a_task_that_fails_does_not_cost_the_others(tmp_path: Path) -> None:
     assert list(record["failures"]) == ["short, Vanilla(merging=True), delta 0.1"]
 
 
+@pytest.mark.landing
 @pytest.mark.usefixtures("registries")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("how", ["twice", "out of memory"])
@@ -216,6 +219,7 @@ def test_slow_tasks_run_side_by_side(tmp_path: Path) -> None:
     assert time.perf_counter() - began < 1.5  # 2 s one after the other
 
 
+@pytest.mark.landing
 @pytest.mark.usefixtures("registries")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("keep", ["replications", "aggregates"])

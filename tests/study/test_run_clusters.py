@@ -76,6 +76,7 @@ def check_complete(results: StudyResults, folder: Path, expected: Path) -> None:
     assert results.summary().equals(study().results(expected).summary())
 
 
+@pytest.mark.landing
 def test_dask_gives_what_threads_give(
     tmp_path: Path, expected: Path, cluster: DaskCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,6 +94,7 @@ def test_dask_gives_what_threads_give(
     assert found == study().results(expected).result(study().tasks[1])
 
 
+@pytest.mark.landing
 def test_a_worker_is_killed(
     tmp_path: Path, expected: Path, cluster: DaskCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:

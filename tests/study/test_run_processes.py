@@ -98,6 +98,7 @@ def test_killed_at_fifty_moments(tmp_path: Path, workers: list[Worker]) -> None:
     assert all(contents(folder).get(name) == data for name, data in before.items())
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize(
     "keep", ["replications", pytest.param("aggregates", marks=pytest.mark.slow)]
 )

@@ -180,6 +180,7 @@ def test_errors_of_figures_name_it(results: StudyResults) -> None:
         rai.plotting.pulls_by_gap(results.select(instance="odd*", delta=0.1))
 
 
+@pytest.mark.landing
 def test_all_figures_are_drawn(results: StudyResults) -> None:
     """Three of a kind with a word of the others, or all of them and no such word."""
     few, everything = choose(results), choose(results, everything=True)
@@ -207,6 +208,7 @@ def test_pdf_has_no_type_3(results: StudyResults) -> None:
         assert b"/CIDFontType2" in file or b"/TrueType" in file
 
 
+@pytest.mark.landing
 def test_few_replications_have_no_interval(tmp_path: Path) -> None:
     """From 30 on there is one; of fewer the figure says why there is none; bands of distributions
     hold for any number."""

@@ -197,6 +197,7 @@ def uneven(precision: float | None = None, replications: int | None = None) -> S
     )
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize(
     "study",
     [
@@ -231,6 +232,7 @@ def test_estimates_are_near_the_truth_from_early_on(
         assert total > 2 * 12 * 256
 
 
+@pytest.mark.landing
 def test_loading_a_kernel_is_not_taken_for_the_work(
     tmp_path: Path, recorded: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,6 +253,7 @@ def test_loading_a_kernel_is_not_taken_for_the_work(
     assert max(left for left in lefts if not math.isnan(left)) < 3.0 * (recorded.now - 100.0)
 
 
+@pytest.mark.landing
 def test_numbers_do_not_depend_on_what_is_shown(
     tmp_path: Path, recorded: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

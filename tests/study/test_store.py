@@ -140,6 +140,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     return store, roomy.used
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize(
     "share", [0.0, 0.2, *(pytest.param(one, marks=pytest.mark.slow) for one in (0.01, 0.5, 0.9))]
 )
@@ -169,6 +170,7 @@ def test_a_full_disk_is_an_error_that_loses_nothing(
     assert values(tmp_path / "store") == values(alone)
 
 
+@pytest.mark.landing
 @pytest.mark.skipif(shutil.which("mount") is None, reason="there is no mount")
 def test_a_really_full_disk(tmp_path: Path) -> None:
     """The same on a file system of 64 KiB, where one can be mounted."""

@@ -8,6 +8,7 @@ import pytest
 import rai_sim as rai
 
 
+@pytest.mark.landing
 def test_importing_the_package_loads_no_study_code() -> None:
     """Studies are loaded on first use, and listed."""
     code = (

@@ -49,6 +49,7 @@ def test_a_limit_that_there_is_none_of() -> None:
     assert (limit.left, limit.is_up) == (None, False)
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize("options", [{"replications": 400}, {"precision": 0.1}], ids=str)
 def test_a_study_stops_in_time_and_goes_on(
     tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]

@@ -13,6 +13,7 @@ from rai_sim.study.store import Store
 from rai_sim.study.verify import Verification
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize("keep", ["replications", "aggregates"])
 def test_verify_finds_what_was_changed(tmp_path: Path, keep: str) -> None:
     """A store as it was written passes; one number changed in each part, with its name made to fit,

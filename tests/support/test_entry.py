@@ -95,6 +95,7 @@ def test_ctrl_c_while_libraries_load(program: tuple[str, ...], library: str) -> 
     assert [line for line in err.splitlines() if not line.startswith("import time:")] == []
 
 
+@pytest.mark.landing
 def test_libraries_that_load_the_package_keep_their_ctrl_c() -> None:
     """Only the program answers by itself; a handler that is there, or none at all (nohup),
     stays."""

@@ -144,6 +144,7 @@ TYPED = "".join(f"{number}\n" for number in (0.75, 0.25, 1e-3, 0.5))
 PIECES = [*'#"\n\r\0 ,;\t_eE+-.0', "\ufeff", "\x85", "0x", "nan", "\u0663"]
 
 
+@pytest.mark.landing
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, len(TYPED)), st.sampled_from(PIECES)), max_size=3))
 def test_a_changed_text_is_read_by_its_letters_or_refused(
@@ -181,6 +182,7 @@ def test_a_changed_text_is_read_by_its_letters_or_refused(
 STORED = stored(np.array([0.75, 0.25, 0.5]))
 
 
+@pytest.mark.landing
 @settings(max_examples=300, deadline=None)
 @given(
     st.lists(
@@ -347,6 +349,7 @@ def test_records_that_are_no_json(text: bytes, stores: Path, tmp_path: Path) -> 
         open_study(tmp_path / "store")
 
 
+@pytest.mark.landing
 def test_a_study_in_a_folder_with_brackets_from_end_to_end(tmp_path: Path, capsys: Capture) -> None:
     """Run, verified, drawn and reported on the command line, its file with a byte order mark and
     its means beside one of a like name."""

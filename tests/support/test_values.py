@@ -319,6 +319,7 @@ def whole(value: Any) -> int | None:
     return int(value) if isinstance(value, int | np.integer) and is_real(value) else None
 
 
+@pytest.mark.landing
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(SCALARS)
 def test_any_scalar_is_accepted_with_its_value_or_refused(value: Any) -> None:

@@ -40,6 +40,7 @@ def instances(seed: int, count: int) -> list[Instance]:
     return [draw_instance(rng, butterscotch_length, (0.05, 0.3)) for _ in range(count)]
 
 
+@pytest.mark.landing
 def test_a_trace_tells_what_the_twin_sees() -> None:
     """Events with pulls, states of all arms: 60 recordings each."""
     for algorithm in MERGING:
@@ -102,6 +103,7 @@ def test_the_width_of_pairs_saves_half() -> None:
     assert Butterscotch().theorem == ("butterscotch", "Theorem 3")
 
 
+@pytest.mark.landing
 def test_wrong_twins_are_noticed() -> None:
     """The comparison sees wrong widths, the other merging, and ties broken the other way round."""
     drawn = instances(5, 100)

@@ -5,6 +5,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from standings import Standing, Twin, draw, run_of
 
 from rai_sim.algorithms.lucb import challenge_lines
@@ -94,6 +95,7 @@ def standings(count: int) -> list[Standing]:
     return [draw(rng, *tasks[k % 4], pulls=(30, 250), more=64) for k in range(count)]
 
 
+@pytest.mark.landing
 def test_between_the_lines_nothing_changes() -> None:
     """300 standings, up to 40 rounds each; negative control: lines two rewards farther apart
     promise rounds that the twin denies."""

@@ -75,6 +75,7 @@ def test_longest_stays() -> None:
     assert longest_stay(1.0, 0.0, math.inf) == 0.0
 
 
+@pytest.mark.landing
 def test_a_stay_errs_no_more_than_its_share() -> None:
     """One wall, share 0.05: of 40,000 walks of fair rewards up to 2,500 may leave within the stay,
     and within one four times as long more do.

@@ -11,6 +11,7 @@ from replay import mismatches, run_kernel, run_twin
 from rai_sim import LUCB
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize("condition", LEFT)
 def test_replay_of_exchanges(condition: str) -> None:
     """16 recordings for each condition agree in all numbers."""

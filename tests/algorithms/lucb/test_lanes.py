@@ -113,6 +113,7 @@ def test_ties_are_broken_as_the_ranking_does() -> None:
     assert tied > 150
 
 
+@pytest.mark.landing
 def test_wrong_twins_are_noticed() -> None:
     """Negative control: of 30 walks, those of a twin of the other rule, or in which a reward of an
     arm is another, differ in many."""

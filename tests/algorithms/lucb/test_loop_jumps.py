@@ -40,6 +40,7 @@ def test_replay_of_small_gaps(algorithm: LUCB) -> None:
     assert mismatches(drawn, partial(run_known, algorithm), partial(run_twin, algorithm)) == []
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize("task", ["one border", "middle", "in step", "printed", "gaussian"])
 def test_the_budget_does_not_show(task: str) -> None:
     """The law of pulls with the default budget and with sure jumps only: 3,000 against 3,000, five

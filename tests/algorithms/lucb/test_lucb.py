@@ -147,6 +147,7 @@ def test_the_instances_cover_what_can_happen() -> None:
     assert {instance.n_arms for instance in drawn} == set(range(1, 13))
 
 
+@pytest.mark.landing
 def test_wrong_twins_are_noticed() -> None:
     """The comparison sees radii of another delta, the other rule, and ties broken the other way
     round."""

@@ -30,6 +30,7 @@ def judged(standing: Standing) -> tuple[Judged, Run]:
     return Judged(gone, frozenset(s.order[s.picks[:picks]].tolist())), run
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize("as_printed", [False, True])
 def test_a_round_is_the_twins(as_printed: bool) -> None:
     """1,000 rounds, few pulls and many: who is settled and where, whom it supplies, whom it picks;

@@ -191,6 +191,7 @@ def too_low(v: View, by_L: Flags) -> int:
     return low
 
 
+@pytest.mark.landing
 def test_guards_grow_as_their_arms_do() -> None:
     """1,000 sets of guards, carried on to three later rounds: each bounds its arms, the one of its
     own kind to the last bit where that is the most extreme; negative control: not so if arms are

@@ -15,6 +15,7 @@ def recorded(rng: np.random.Generator, N: int, T: int) -> rai.Recorded:
     return rai.Recorded(rewards, means)
 
 
+@pytest.mark.landing
 def test_elimination_is_vanilla() -> None:
     """60 recordings, 3 replications each: for the best arm both say the same in every number.
 

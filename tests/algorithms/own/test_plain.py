@@ -30,7 +30,7 @@ LAWS = [
             rule,
             arms,
             id=f"{rule}-{type(arms).__name__}",
-            marks=[] if at == of else [pytest.mark.slow],
+            marks=[pytest.mark.slow] if at != of else [pytest.mark.landing] if at else [],
         )
         for of, rule in enumerate((EachOften(9), Elimination(0.3), Wander(25)))
         for at, arms in enumerate(LAWS)

@@ -43,6 +43,7 @@ def test_what_it_is_called() -> None:
     assert "eachoften" not in ALGORITHMS
 
 
+@pytest.mark.landing
 def test_other_code_is_another_experiment() -> None:
     """And another kernel: both give their own numbers, one after the other."""
 
@@ -185,6 +186,7 @@ def test_rules_that_cannot_be_made() -> None:
         EachOften(each=1.5)  # type: ignore[arg-type]
 
 
+@pytest.mark.landing
 def test_code_that_numba_does_not_know() -> None:
     """Names the function, what is wrong, and the remedy; Python runs it all the same."""
 
@@ -199,6 +201,7 @@ def test_code_that_numba_does_not_know() -> None:
     assert rai.simulate(PROBLEM, Worded().in_python(), replications=1, seed=1).finished[0]
 
 
+@pytest.mark.landing
 def test_caps_and_recordings() -> None:
     """A step that the cap does not pay for is not made; a recording that ends is named."""
     # a recording, too: one kernel for both
@@ -227,6 +230,7 @@ def _rule(body: str, head: str = "") -> rai.OwnRule:
     return made
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize(
     "body",
     [

@@ -34,6 +34,7 @@ def test_the_dearest_of_every_cluster_are_chosen() -> None:
         assert least == values[wanted].min()
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize("algorithm", [one for one in ALL if one.threshold == "pairs"], ids=str)
 @pytest.mark.parametrize(("second", "named"), [(0.42, 2), (0.35, 1)])
 def test_the_leader_is_recommended(algorithm: Algorithm, second: float, named: int) -> None:

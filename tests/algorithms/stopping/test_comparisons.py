@@ -17,6 +17,7 @@ from rai_sim.engine.stopping import evidence, growth, precision
 compare = exposed(comparisons.compare)
 
 
+@pytest.mark.landing
 def test_who_has_beaten_another_has_done_so_for_good() -> None:
     """A pair is judged once: rewards that turn later change nothing of it."""
     first = [[1.0] * 40 + [0.0] * 500, [0.0] * 40 + [1.0] * 500]

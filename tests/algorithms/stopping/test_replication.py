@@ -70,6 +70,7 @@ def test_caps() -> None:
     assert set(run.pulls.tolist()) == {math.ceil(1.1 * math.ceil(1.1 * 160))}
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize(
     "algorithm",
     [

@@ -26,6 +26,7 @@ def test_every_arm_is_explored() -> None:
     assert trace.arm_pulls[-1, 3] <= wanted[-1] + 8
 
 
+@pytest.mark.landing
 def test_tied_arms_are_pulled_in_turns() -> None:
     """Of two arms with equal means the least pulled one, whatever the others have."""
     rows = np.tile([[1.0], [1.0], [0.0]], (1, 400))

@@ -20,6 +20,7 @@ def test_replay(algorithm: rai.TopTwo) -> None:
     assert different(algorithm, instances(5, 60) + wide(6, 15)) == []
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize(
     "wrong", [{"factor": 1.1}, {"factor": 0.9}, {"inside": True}], ids=["late", "early", "inside"]
 )
@@ -28,6 +29,7 @@ def test_a_wrong_twin_is_told(wrong: dict[str, Any]) -> None:
     assert len(different(rai.TopTwo(), wide(6, 15), **wrong)) > 3
 
 
+@pytest.mark.landing
 def test_a_wrong_gk16_is_told() -> None:
     """Negative control."""
     assert len(different(BOTH[1], instances(5, 40), factor=1.1)) > 10

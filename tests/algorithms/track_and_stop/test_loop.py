@@ -9,6 +9,7 @@ from random import Random
 import naive
 import naive_adaptive
 import numpy as np
+import pytest
 from adaptive import shares_of
 from replay import Instance, standard_errors_apart
 
@@ -31,6 +32,7 @@ def test_batches() -> None:
         assert trace.arm_pulls[-1].min() > 0.8 * 0.02 / 10 * trace.pulls[-1]
 
 
+@pytest.mark.landing
 def test_the_law_of_pulls_is_the_twins() -> None:
     """Bernoulli arms whose batches the twin draws one by one: means of 300 runs each are four
     standard errors apart at most, which for equal laws fails once in 16,000."""

@@ -38,6 +38,7 @@ def value(clusters: list[int], named: list[int], w: list[float], means: list[flo
     )
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize("task", [1, 2, 3, 4, 5])
 def test_shares_of_the_tables(task: int) -> None:
     """Guarantee all but a hundredth of the value that the tight bound has."""
@@ -80,6 +81,7 @@ def test_random_answers() -> None:
         assert found >= (1.0 - gap) * best * (1.0 - 1e-9)
 
 
+@pytest.mark.landing
 def test_many_arms() -> None:
     """The best 30 of 60, of which each may fall behind any of the others."""
     means = np.linspace(0.9, 0.1, 60)
@@ -88,6 +90,7 @@ def test_many_arms() -> None:
     assert game.shares[25:35].sum() > 0.6
 
 
+@pytest.mark.landing
 def test_arms_that_are_tied_at_a_border() -> None:
     """Nothing is to be won: shares are even."""
     game = game_of([1, 2], [0])
@@ -96,6 +99,7 @@ def test_arms_that_are_tied_at_a_border() -> None:
     assert game.shares.tolist() == pytest.approx([1 / 3] * 3)
 
 
+@pytest.mark.landing
 def test_a_raised_flag_ends_the_search() -> None:
     """With shares that are no good, but shares."""
     game = game_of([2, 3, 3], [0, 3])

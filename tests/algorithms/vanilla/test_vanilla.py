@@ -95,6 +95,7 @@ def test_replay_of_many_arms_by_words() -> None:
         )
 
 
+@pytest.mark.landing
 def test_a_trace_tells_what_the_twin_sees() -> None:
     """Events with pulls, states of all arms: 60 recordings of each rule by sums, 40 by words, and
     states in the middle of words."""
@@ -126,6 +127,7 @@ def test_the_instances_cover_what_can_happen() -> None:
     assert {instance.n_arms for instance in drawn} == set(range(1, 13))
 
 
+@pytest.mark.landing
 def test_wrong_twins_are_noticed() -> None:
     """The comparison sees a width 2 % off, the other merging, and ties broken the other way
     round."""

@@ -126,6 +126,7 @@ def test_replay(algorithm: Vanilla) -> None:
     assert mismatches(drawn[150:], partial(run_known, algorithm), twin) == []
 
 
+@pytest.mark.landing
 def test_other_widths_are_noticed() -> None:
     """Negative controls: the paper's width, another tuning, a width 2 % off, other pairs."""
     drawn = instances(13, 100)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rai_sim import Categorical
 
 
+@pytest.mark.landing
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(
     st.lists(

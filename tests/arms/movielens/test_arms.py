@@ -32,6 +32,7 @@ def test_scales(tmp_path: Path) -> None:
         movielens.load(tmp_path, top=1, scale="min-max")
 
 
+@pytest.mark.landing
 @needs_shared
 def test_the_small_set_has_its_known_facts() -> None:
     """Counts, means and gaps as they stand in its description."""

@@ -224,6 +224,7 @@ ARCHIVES = [
 ]
 
 
+@pytest.mark.landing
 @settings(max_examples=200, deadline=None)
 @given(
     st.sampled_from(ARCHIVES),

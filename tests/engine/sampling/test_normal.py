@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 from samples import KEY, Floats, Words, check_both
 from scipy import stats
 from statistics_checks import (
@@ -48,6 +49,7 @@ def draw_normal_beyond(bound: float, key: Words, stream: int, out: Floats) -> No
             out[i], state = normal(state)
 
 
+@pytest.mark.landing
 def test_normal() -> None:
     """Chi-square over 300 bins, Kolmogorov-Smirnov, four moments, sign against size: seven
     comparisons.
