@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 #: Called with what is compiled, in words, and None when it begins, the seconds it took when it
 #: ends.
 Watcher = Callable[[str, float | None], None]
+#: What is compiled where no replications wait for it: small kernels that Python itself calls, as
+#: those of bounds.
+SMALL = "kernels"
 
 
 class _Compilations(event.Listener):  # type: ignore[misc]  # numba is untyped
@@ -54,7 +57,7 @@ class _Compilations(event.Listener):  # type: ignore[misc]  # numba is untyped
 
     def _tell(self, how: str, seconds: float | None) -> None:
         for watcher in tuple(self.watchers):
-            watcher(f"{getattr(self.thread, 'what', 'kernels')} ({how})", seconds)
+            watcher(f"{getattr(self.thread, 'what', SMALL)} ({how})", seconds)
 
     def _how_often(self, dispatcher: Any) -> str:
         return (
@@ -85,23 +88,30 @@ def compile_seconds() -> float:
     return _COMPILATIONS.seconds
 
 
-def about_to_run(experiment: Experiment) -> None:
-    """Remember for this thread what kernels will be compiled for, if any are."""
-    _COMPILATIONS.thread.what = (
+@contextmanager
+def compiled_for(experiment: Experiment) -> Iterator[None]:
+    """Say for a stretch of this thread what kernels are compiled for, if any are."""
+    thread = _COMPILATIONS.thread
+    before = getattr(thread, "what", SMALL)
+    thread.what = (
         f"{type(experiment.algorithm).__name__} for {type(experiment.problem.arms).__name__} arms"
     )
+    try:
+        yield
+    finally:
+        thread.what = before
 
 
 @contextmanager
 def waited_for(experiment: Experiment) -> Iterator[None]:
     """Count a stretch of time as compilation's: another process compiles for an experiment."""
-    about_to_run(experiment)
     how = "once, in another process; kept on disk"
-    _COMPILATIONS.begin(how)
-    try:
-        yield
-    finally:
-        _COMPILATIONS.end(how)
+    with compiled_for(experiment):
+        _COMPILATIONS.begin(how)
+        try:
+            yield
+        finally:
+            _COMPILATIONS.end(how)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from rai_sim.simulation.compilation import watched
+from rai_sim.simulation.compilation import SMALL, watched
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.underway import Lookout
 from rai_sim.support.wording import shortened
@@ -24,6 +24,8 @@ LINE_SECONDS = 30.0
 _FIRST_LINE, _REDRAWN = 1.0, 0.1
 #: Seconds between two looks at what is running, which may be one long replication.
 _LOOK_SECONDS = 1.0
+#: Seconds that a small kernel may take to compile without a word.
+_SMALL_SECONDS = 2.0
 
 
 class _Told:
@@ -46,6 +48,9 @@ def command_line() -> Iterator[None]:
 
 
 def _say_compiling(what: str, seconds: float | None) -> None:
+    """Tell of what replications wait for at once, of small kernels if one took long."""
+    if what.startswith(SMALL) and (seconds is None or seconds < _SMALL_SECONDS):
+        return
     from tqdm import tqdm
 
     words = f"compiling {what} ..." if seconds is None else f"compiled {what} in {seconds:.0f} s"

@@ -15,7 +15,7 @@ from rai_sim.arms.base import Arms
 from rai_sim.engine.blocks import Block, Setting, new_block
 from rai_sim.engine.faults import MOST_PULLS, NONE, raise_fault
 from rai_sim.engine.streams import stream_key
-from rai_sim.simulation.compilation import about_to_run
+from rai_sim.simulation.compilation import compiled_for
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.pace import Pace
 from rai_sim.simulation.signals import running, watched
@@ -48,8 +48,11 @@ def run_into(experiment: Experiment, first: int, block: Block) -> None:
     KernelStopped
         If SIGINT or SIGTERM came and its handler raised nothing here; some rows are finished.
     """
-    about_to_run(experiment)
-    with running(block.history.stop), underway(experiment, block.history.position):
+    with (
+        compiled_for(experiment),
+        running(block.history.stop),
+        underway(experiment, block.history.position),
+    ):
         experiment.algorithm.run_block(
             kernel_law(experiment.problem.arms), _setting(experiment), first, block
         )

@@ -19,8 +19,9 @@ from rai_sim.algorithms.base import ALGORITHMS, Algorithm
 from rai_sim.cli import main
 from rai_sim.simulation import compilation
 from rai_sim.simulation.compilation import (
-    about_to_run,
+    SMALL,
     compile_seconds,
+    compiled_for,
     waited_for,
     watched,
 )
@@ -188,8 +189,36 @@ def test_each_thread_has_its_own_words(seconds: Clock) -> None:
     """What another thread is about to run is not what this one compiles for."""
     said: list[str] = []
     other = replace(EXPERIMENT, algorithm=rai.LUCB())
-    with watched(lambda what, _: said.append(what)), waited_for(EXPERIMENT):
-        thread = threading.Thread(target=about_to_run, args=(other,))
-        thread.start()
-        thread.join()
+
+    def run() -> None:
+        with compiled_for(other):
+            begun.set()
+            ended.wait(10.0)
+
+    begun, ended = threading.Event(), threading.Event()
+    thread = threading.Thread(target=run)
+    thread.start()
+    with watched(lambda what, _: said.append(what)):
+        assert begun.wait(10.0)
+        with waited_for(EXPERIMENT):
+            ended.set()
+    thread.join()
     assert [words.split(" (")[0] for words in said] == ["Vanilla for Gaussian arms"] * 2
+
+
+def test_what_is_compiled_after_a_run_is_not_for_it() -> None:
+    """What a thread compiles for an experiment ends with it, also if that fails."""
+    said: list[str] = []
+
+    def fail() -> None:
+        with compiled_for(replace(EXPERIMENT, algorithm=rai.LUCB())):
+            raise KeyError
+
+    with watched(lambda what, _: said.append(what.split(" (")[0])):
+        with pytest.raises(KeyError):
+            fail()
+        with compiled_for(EXPERIMENT), compiled_for(EXPERIMENT):
+            pass
+        compilation._COMPILATIONS.begin("once")
+        compilation._COMPILATIONS.end("once")
+    assert said == [SMALL, SMALL]

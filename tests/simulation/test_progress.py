@@ -16,7 +16,7 @@ import rai_sim as rai
 import rai_sim.simulation.progress as shown
 from rai_sim.engine.stop import new_position
 from rai_sim.simulation import underway as sights
-from rai_sim.simulation.compilation import waited_for
+from rai_sim.simulation.compilation import SMALL, waited_for
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.underway import underway
 
@@ -157,6 +157,17 @@ def test_the_command_line_tells_what_is_compiled_until_it_ends(
         assert said(True) == said(None) == said(False) == both
     assert said(True) == both
     assert said(None) == said(False) == []
+
+
+def test_small_kernels_are_told_of_if_they_took_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that no replications wait for: a line once one took two seconds, none before."""
+    stream = Terminal(False)
+    monkeypatch.setattr(sys, "stderr", stream)
+    for seconds in (None, 1.9, None, 2.4):
+        shown._say_compiling(f"{SMALL} (once; kept on disk)", seconds)
+    assert stream.getvalue().splitlines() == [
+        "rai-sim: compiled kernels (once; kept on disk) in 2 s"
+    ]
 
 
 @contextmanager
