@@ -34,7 +34,8 @@ class Part(NamedTuple):
 
 
 def run_part(experiment: Experiment, first: int, block: Block, start: int, stop: int) -> Part:
-    """Run rows start..stop-1 of a block, whose row 0 is replication `first`, in this thread.
+    """Run rows start..stop-1 of a block, whose row 0 is replication `first`, in this thread; a new
+    block's record of faults, counters and position are those of a part that is all of it.
 
     Raises
     ------
@@ -43,7 +44,8 @@ def run_part(experiment: Experiment, first: int, block: Block, start: int, stop:
         algorithm does not write them.
     """
     began, compiled = time.perf_counter(), compile_seconds()
-    rows, pulls = part_of(block, start, stop), 0
+    whole = start == 0 and stop == len(block.pulls)
+    rows, pulls = block if whole else part_of(block, start, stop), 0
     try:
         run_into(experiment, first + start, rows)
         finished, stopped = stop - start, False

@@ -47,6 +47,8 @@ class Rows(NamedTuple):
 
     def cut(self, start: int, stop: int) -> Rows:
         """Return replications start..stop-1 of these."""
+        if (start, stop) == (self.first, self.stop):
+            return self
         rows = start - self.first, stop - self.first
         at_cap = None if self.at_cap is None else self.at_cap.cut(*rows)
         return Rows(self.task, start, part_of(self.block, *rows), at_cap)

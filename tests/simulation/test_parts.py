@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from rai_sim import Bernoulli, Recorded, Vanilla, best_arm, simulate
+from rai_sim.engine.stop import NOT_SAID, REPLICATION
 from rai_sim.simulation import parts
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.parts import next_size, run_part
@@ -50,6 +51,20 @@ def test_a_part_is_some_rows_of_a_block() -> None:
     assert block.finished.tolist() == [False] * 2 + [True] * 3 + [False] * 3
     for name in ("pulls", "rounds", "correct", "representatives"):
         assert np.array_equal(getattr(block, name)[2:5], getattr(whole, name)[42:45])
+
+
+def test_a_part_may_be_the_whole_block() -> None:
+    """Then the block has its counters and position, of which another part has its own."""
+    block, other = block_for(EXPERIMENT, 3), block_for(EXPERIMENT, 3)
+    assert run_part(EXPERIMENT, 40, block, 0, 3).finished == 3
+    for at in range(3):
+        run_part(EXPERIMENT, 40, other, at, at + 1)
+    for name in ("pulls", "rounds", "correct", "representatives"):
+        assert np.array_equal(getattr(block, name), getattr(other, name))
+    assert block.rounds_by_stride.sum() == block.rounds.sum()
+    assert block.history.position[REPLICATION] == 42
+    assert other.rounds_by_stride.sum() == 0
+    assert other.history.position[REPLICATION] == NOT_SAID
 
 
 def test_compilation_is_no_part_of_its_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
