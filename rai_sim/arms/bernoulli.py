@@ -153,7 +153,7 @@ def _has_words(law: BernoulliLaw) -> bool:
 
 @implements(operations.word, BernoulliLaw)
 def _word(law: BernoulliLaw, arm: int, pulls: int, state: State) -> tuple[np.uint64, State]:
-    return bernoulli_word(law.expansion[arm], state)
+    return bernoulli_word(law.expansion[np.uint64(arm)], state)
 
 
 @implements(operations.sum_between, BernoulliLaw)

@@ -5,9 +5,10 @@ A lane is a round, a vector holds one byte a lane, and a mask is a uint64 with o
 first round lowest. The operations are written in LLVM's own vector types, so they become the widest
 instructions that the processor has, whichever that is.
 
-Vectors live in memory; functions take their addresses. `address_of` gives that of an array, which
-the caller must keep alive: kernels get such arrays from their driver's arguments, which outlive the
-call.
+Vectors that are kept live in memory; functions take their addresses. `address_of` gives that of an
+array, which the caller must keep alive: kernels get such arrays from their driver's arguments, which
+outlive the call. What is made of many of them, one after the other, is a value of type `Bytes`, and
+stays in a register; written and read again each time, it took a twentieth of a short replication.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, models, register_model
 from numpy.typing import NDArray
 
 LANES = 64
@@ -260,25 +261,52 @@ def _set_to(typing_context: Any, into: Any, counts: Any, offset: Any) -> Any:
 set_to = cast(Callable[[np.uint64, np.uint64, int], None], _set_to)
 
 
-def _accumulate(order: str) -> Any:
+class Bytes(types.Type):  # type: ignore[misc]  # numba is untyped
+    """A vector of 64 signed bytes as a kernel's own value, which stays in a register."""
+
+    def __init__(self) -> None:
+        """Say its name."""
+        super().__init__("64 bytes")
+
+
+_VALUE = Bytes()
+
+
+@register_model(Bytes)
+class _BytesModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _BYTES)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _counts_plus(typing_context: Any, counts: Any, offset: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _with_offset(builder, *arguments)
+
+    return _VALUE(types.uint64, types.int64), generate
+
+
+#: Return the vector of signed bytes at an address, plus an offset.
+counts_plus = cast(Callable[[np.uint64, int], Bytes], _counts_plus)
+
+
+def _extreme(order: str) -> Any:
     @intrinsic  # type: ignore[untyped-decorator]
-    def accumulate(typing_context: Any, into: Any, counts: Any, offset: Any) -> Any:
+    def extreme(typing_context: Any, present: Any, counts: Any, offset: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             candidate = _with_offset(builder, *arguments[1:])
-            present = _load(builder, arguments[0], _BYTES)
-            better = builder.icmp_signed(order, candidate, present)
-            _store(builder, builder.select(better, candidate, present), arguments[0])
-            return context.get_dummy_value()
+            better = builder.icmp_signed(order, candidate, arguments[0])
+            return builder.select(better, candidate, arguments[0])
 
-        return types.void(types.uint64, types.uint64, types.int64), generate
+        return _VALUE(_VALUE, types.uint64, types.int64), generate
 
-    return accumulate
+    return extreme
 
 
-#: Raise (lower) the vector of signed bytes at the first address to the one at the second plus an
-#: offset, where that is larger (smaller).
-raise_to = cast(Callable[[np.uint64, np.uint64, int], None], _accumulate(">"))
-lower_to = cast(Callable[[np.uint64, np.uint64, int], None], _accumulate("<"))
+#: Return a vector raised (lowered) to that of signed bytes at an address plus an offset, where that
+#: is larger (smaller).
+raised_to = cast(Callable[[Bytes, np.uint64, int], Bytes], _extreme(">"))
+lowered_to = cast(Callable[[Bytes, np.uint64, int], Bytes], _extreme("<"))
 
 
 def _line(builder: Any, start: Any, slope: Any) -> Any:
@@ -292,17 +320,15 @@ def _line(builder: Any, start: Any, slope: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator]
 def _lanes_above(typing_context: Any, most: Any, least: Any, start: Any, slope: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        level = builder.add(
-            _load(builder, arguments[1], _BYTES), _line(builder, arguments[2], arguments[3])
-        )
-        return _mask(builder, builder.icmp_signed(">", _load(builder, arguments[0], _BYTES), level))
+        level = builder.add(arguments[1], _line(builder, arguments[2], arguments[3]))
+        return _mask(builder, builder.icmp_signed(">", arguments[0], level))
 
-    return types.uint64(types.uint64, types.uint64, types.int64, types.int64), generate
+    return types.uint64(_VALUE, _VALUE, types.int64, types.int64), generate
 
 
-#: Return the lanes in which the signed byte at the first address exceeds that at the second plus
+#: Return the lanes in which the first vector's byte exceeds the second's plus
 #: floor((start + (lane + 1) slope) / 256).
-lanes_above = cast(Callable[[np.uint64, np.uint64, int, int], np.uint64], _lanes_above)
+lanes_above = cast(Callable[[Bytes, Bytes, int, int], np.uint64], _lanes_above)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -27,11 +27,11 @@ from rai_sim.engine.vectors import (
     LANES,
     LONGEST_RISE,
     address_of,
+    counts_plus,
     first_lane,
     lanes_above,
-    lower_to,
-    raise_to,
-    set_to,
+    lowered_to,
+    raised_to,
     store_counts,
 )
 
@@ -50,8 +50,8 @@ _MANY_CONSTRAINTS, _TRIED = 128, 16
 
 
 def new_counts(N: int) -> NDArray[np.uint8]:
-    """Allocate (N + 2, 64) bytes: the running counts by label, and two vectors to work in."""
-    return np.empty((N + 2, LANES), np.uint8)
+    """Allocate (N, 64) bytes: the running counts by label."""
+    return np.empty((N, LANES), np.uint8)
 
 
 # Compiled for laws without words, whose callers come to none of what follows.
@@ -75,7 +75,7 @@ def draw_words(race: Race, n: int, pulls: int, state: State) -> State:
     start = address_of(race.counts)
     for x in range(n):
         label = order[x]
-        word, state = laws.word(race.law, arm_of[label], pulls, state)
+        word, state = laws.word(race.law, arm_of[np.uint64(label)], pulls, state)
         store_counts(start + np.uint64(label) * _VECTOR, word)
     return state
 
@@ -92,26 +92,32 @@ def advance(race: Race, n: int, j: int, until: int) -> None:
             total[x] += _between(counts, order[x], j, until)
         repair(order, total, n, standings.spare_order, standings.spare_total)
         return
+    last_key, last = np.inf, -1  # of the ranks before x: at hand, where memory was just written
     for x in range(n):
         label = order[x]
         key = total[x] + _between(counts, label, j, until)
         y = x
-        while y > 0 and ranks_before(key, label, total[y - 1], order[y - 1]):
-            total[y], order[y] = total[y - 1], order[y - 1]
+        if ranks_before(key, label, last_key, last):
+            total[x], order[x] = last_key, last
             y -= 1
+            while y > 0 and ranks_before(key, label, total[y - 1], order[y - 1]):
+                total[y], order[y] = total[y - 1], order[y - 1]
+                y -= 1
+        else:
+            last_key, last = key, label
         total[y], order[y] = key, label
 
 
 @inlined
 def _between(counts: NDArray[np.uint8], label: int, j: int, until: int) -> int:
     """Return the sum of rewards of the word's rounds j+1..until."""
-    return int(counts[label, until - 1]) - _before(counts, label, j)
+    return int(counts[np.uint64(label), np.uint64(until - 1)]) - _before(counts, label, j)
 
 
 @inlined
 def _before(counts: NDArray[np.uint8], label: int, j: int) -> int:
     """Return the sum of rewards of the word's first j rounds."""
-    return int(counts[label, j - 1]) if j > 0 else 0
+    return int(counts[np.uint64(label), np.uint64(j - 1)]) if j > 0 else 0
 
 
 @kernel
@@ -147,8 +153,6 @@ def first_suspect(race: Race, n: int, j: int, W: float, W_end: float) -> int:
     order, total = race.standings.order, race.standings.total
     suspects = _NONE
     start = address_of(counts)
-    most = start + np.uint64(counts.shape[0] - 2) * _VECTOR
-    least = most + _VECTOR
     whole = np.floor(W)
     slope = int((W_end - W) * 256.0 / (LANES - j))
     slope = min(slope, LONGEST_RISE)
@@ -163,8 +167,7 @@ def first_suspect(race: Race, n: int, j: int, W: float, W_end: float) -> int:
         lead = total[high] - reference - whole
         if lead + (LANES - j) <= 0.0:
             continue
-        set_to(
-            most,
+        most = counts_plus(
             start + np.uint64(order[high]) * _VECTOR,
             int(lead) - _before(counts, order[high], j),
         )
@@ -173,18 +176,20 @@ def first_suspect(race: Race, n: int, j: int, W: float, W_end: float) -> int:
             if lead + (LANES - j) <= 0.0:
                 break
             last = x
-            raise_to(
+            most = raised_to(
                 most,
                 start + np.uint64(order[x]) * _VECTOR,
                 int(lead) - _before(counts, order[x], j),
             )
-        set_to(least, start + np.uint64(order[low]) * _VECTOR, -_before(counts, order[low], j))
+        least = counts_plus(
+            start + np.uint64(order[low]) * _VECTOR, -_before(counts, order[low], j)
+        )
         for y in range(low - 1, -1, -1):
             lead = total[y] - reference
             if lead >= LANES - j:
                 break
             first = y
-            lower_to(
+            least = lowered_to(
                 least,
                 start + np.uint64(order[y]) * _VECTOR,
                 int(lead) - _before(counts, order[y], j),

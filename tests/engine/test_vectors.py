@@ -15,12 +15,8 @@ LANE = np.arange(64, dtype=np.uint64)
 #: Intrinsics, which type checkers take for their code generators.
 address_of: Any = vectors.address_of
 first_lane, store_counts, set_to = vectors.first_lane, vectors.store_counts, vectors.set_to
-raise_to, lower_to, lanes_above, walk_above = (
-    vectors.raise_to,
-    vectors.lower_to,
-    vectors.lanes_above,
-    vectors.walk_above,
-)
+counts_plus, raised_to, lowered_to = vectors.counts_plus, vectors.raised_to, vectors.lowered_to
+lanes_above, walk_above = vectors.lanes_above, vectors.walk_above
 
 
 def masks(seed: int, count: int) -> Masks:
@@ -57,14 +53,28 @@ def count_lanes(words: Masks, out: NDArray[np.uint8]) -> None:
 
 
 @driver
-def combine(rows: NDArray[np.int8], offsets: NDArray[np.int64], out: NDArray[np.int8]) -> None:
-    """Write the first row and the highest and the lowest of all rows, each with its offset."""
-    start, into = address_of(rows), address_of(out)
-    for j in range(3):
-        set_to(into + np.uint64(64 * j), start, offsets[0])
+def write(rows: NDArray[np.int8], offsets: NDArray[np.int64], out: NDArray[np.int8]) -> None:
+    """Write each row with its offset."""
+    for i in range(rows.shape[0]):
+        set_to(
+            address_of(out) + np.uint64(64 * i), address_of(rows) + np.uint64(64 * i), offsets[i]
+        )
+
+
+@driver
+def combine(rows: NDArray[np.int8], offsets: NDArray[np.int64], zero: Masks, out: Masks) -> None:
+    """Compare the first row, the highest and the lowest of all rows, each with its offset, with
+    all numbers that a byte may have."""
+    start = address_of(rows)
+    first = most = least = counts_plus(start, offsets[0])
     for i in range(1, rows.shape[0]):
-        raise_to(into + np.uint64(64), start + np.uint64(64 * i), offsets[i])
-        lower_to(into + np.uint64(128), start + np.uint64(64 * i), offsets[i])
+        most = raised_to(most, start + np.uint64(64 * i), offsets[i])
+        least = lowered_to(least, start + np.uint64(64 * i), offsets[i])
+    nothing = counts_plus(address_of(zero), 0)
+    for value in range(-128, 128):
+        out[0, 128 + value] = lanes_above(first, nothing, 256 * value, 0)
+        out[1, 128 + value] = lanes_above(most, nothing, 256 * value, 0)
+        out[2, 128 + value] = lanes_above(least, nothing, 256 * value, 0)
 
 
 @driver
@@ -74,7 +84,8 @@ def compare(
     """Compare each row with the next one and a line."""
     for i in range(out.size):
         at = address_of(rows) + np.uint64(64 * i)
-        out[i] = lanes_above(at, at + np.uint64(64), starts[i], slopes[i])
+        row, following = counts_plus(at, 0), counts_plus(at + np.uint64(64), 0)
+        out[i] = lanes_above(row, following, starts[i], slopes[i])
 
 
 @driver
@@ -122,10 +133,15 @@ def test_highest_and_lowest() -> None:
     rng = np.random.default_rng(3)
     for _ in range(50):
         rows, offsets = rng.integers(0, 65, (5, 64)).astype(np.int8), rng.integers(-64, 64, 5)
-        found = np.empty((3, 64), np.int8)
-        combine(rows, offsets, found)
+        above = np.empty((3, 256), np.uint64)
+        combine(rows, offsets, np.zeros(8, np.uint64), above)
+        # a byte exceeds as many of these numbers as it is above the least of them, -128
+        found = np.array([as_bits(masks).sum(axis=0) - 128 for masks in above])
         moved = rows + offsets[:, None]
         assert np.array_equal(found, [moved[0], moved.max(axis=0), moved.min(axis=0)])
+        written = np.empty_like(rows)
+        write(rows, offsets, written)
+        assert np.array_equal(written, moved)
 
 
 def test_lanes_above_a_line() -> None:
