@@ -96,15 +96,15 @@ def advance(race: Race, n: int, j: int, until: int) -> None:
     for x in range(n):
         label = order[x]
         key = total[x] + _between(counts, label, j, until)
-        y = x
-        if ranks_before(key, label, last_key, last):
-            total[x], order[x] = last_key, last
-            y -= 1
-            while y > 0 and ranks_before(key, label, total[y - 1], order[y - 1]):
-                total[y], order[y] = total[y - 1], order[y - 1]
-                y -= 1
-        else:
+        if not ranks_before(key, label, last_key, last):
             last_key, last = key, label
+            total[x], order[x] = key, label
+            continue
+        total[x], order[x] = last_key, last
+        y = x - 1
+        while y > 0 and ranks_before(key, label, total[y - 1], order[y - 1]):
+            total[y], order[y] = total[y - 1], order[y - 1]
+            y -= 1
         total[y], order[y] = key, label
 
 
