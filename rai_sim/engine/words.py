@@ -160,35 +160,37 @@ def first_suspect(race: Race, n: int, j: int, W: float, W_end: float) -> int:
     looked_at, room = 0, min(_WORTH_LOOKING * n, _MOST_LOOKED_AT)
     if constraints.number[0] >= _MANY_CONSTRAINTS and _rows_needed(race, n, j, whole) > room:
         return j
-    for i in range(constraints.number[0]):
+    # unsigned: no test for indices from the end
+    for i in range(np.uint64(constraints.number[0])):
         high, low = constraints.high[i], constraints.low[i]
         last, first = high, low
-        reference = total[low]
-        lead = total[high] - reference - whole
+        reference = total[np.uint64(low)]
+        lead = total[np.uint64(high)] - reference - whole
         if lead + (LANES - j) <= 0.0:
             continue
         most = counts_plus(
-            start + np.uint64(order[high]) * _VECTOR,
-            int(lead) - _before(counts, order[high], j),
+            start + np.uint64(order[np.uint64(high)]) * _VECTOR,
+            int(lead) - _before(counts, order[np.uint64(high)], j),
         )
-        for x in range(high + 1, n):
+        for x in range(np.uint64(high + 1), np.uint64(n)):
             lead = total[x] - reference - whole
             if lead + (LANES - j) <= 0.0:
                 break
-            last = x
+            last = int(x)
             most = raised_to(
                 most,
                 start + np.uint64(order[x]) * _VECTOR,
                 int(lead) - _before(counts, order[x], j),
             )
         least = counts_plus(
-            start + np.uint64(order[low]) * _VECTOR, -_before(counts, order[low], j)
+            start + np.uint64(order[np.uint64(low)]) * _VECTOR, -_before(counts, order[np.uint64(low)], j)
         )
-        for y in range(low - 1, -1, -1):
+        for down in range(np.uint64(low)):
+            y = np.uint64(low - 1) - down
             lead = total[y] - reference
             if lead >= LANES - j:
                 break
-            first = y
+            first = int(y)
             least = lowered_to(
                 least,
                 start + np.uint64(order[y]) * _VECTOR,
