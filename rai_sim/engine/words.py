@@ -76,8 +76,14 @@ def draw_words(race: Race, n: int, pulls: int, state: State) -> State:
     for x in range(n):
         label = order[x]
         word, state = laws.word(race.law, arm_of[np.uint64(label)], pulls, state)
-        store_counts(start + np.uint64(label) * _VECTOR, word)
+        store_counts(_row(start, label), word)
     return state
+
+
+@inlined
+def _row(start: np.uint64, label: int) -> np.uint64:
+    """Return the address of an arm's running counts, `start` that of the first label's."""
+    return start + np.uint64(label) * _VECTOR
 
 
 @for_words(_no_rounds)
@@ -168,34 +174,23 @@ def first_suspect(race: Race, n: int, j: int, W: float, W_end: float) -> int:
         lead = total[np.uint64(high)] - reference - whole
         if lead + (LANES - j) <= 0.0:
             continue
-        most = counts_plus(
-            start + np.uint64(order[np.uint64(high)]) * _VECTOR,
-            int(lead) - _before(counts, order[np.uint64(high)], j),
-        )
+        label = order[np.uint64(high)]
+        most = counts_plus(_row(start, label), int(lead) - _before(counts, label, j))
         for x in range(np.uint64(high + 1), np.uint64(n)):
             lead = total[x] - reference - whole
             if lead + (LANES - j) <= 0.0:
                 break
-            last = int(x)
-            most = raised_to(
-                most,
-                start + np.uint64(order[x]) * _VECTOR,
-                int(lead) - _before(counts, order[x], j),
-            )
-        least = counts_plus(
-            start + np.uint64(order[np.uint64(low)]) * _VECTOR, -_before(counts, order[np.uint64(low)], j)
-        )
+            last, label = int(x), order[x]
+            most = raised_to(most, _row(start, label), int(lead) - _before(counts, label, j))
+        label = order[np.uint64(low)]
+        least = counts_plus(_row(start, label), -_before(counts, label, j))
         for down in range(np.uint64(low)):
             y = np.uint64(low - 1) - down
             lead = total[y] - reference
             if lead >= LANES - j:
                 break
-            first = int(y)
-            least = lowered_to(
-                least,
-                start + np.uint64(order[y]) * _VECTOR,
-                int(lead) - _before(counts, order[y], j),
-            )
+            first, label = int(y), order[y]
+            least = lowered_to(least, _row(start, label), int(lead) - _before(counts, label, j))
         suspects |= lanes_above(most, least, intercept, slope)
         looked_at += last - high + low - first
         if looked_at > room:
