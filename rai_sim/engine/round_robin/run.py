@@ -121,12 +121,12 @@ def count_rounds(run: Run) -> None:
     law, schedule, clock = run.race.law, run.race.schedule, run.clock
     R, taken = clock[ROUND], clock[TAKEN]
     most = cap_of(run.budgets, run.setting.max_pulls)
-    per_round = 1
+    paid, recorded = (most - clock[PULLS]) // clock[ACTIVE], laws.pulls_available(law) - taken
+    clock[PER_ROUND] = 1
     if not schedules.every_round(schedule):
-        per_round = _pulls_after(schedule, R + 1) - taken
-    clock[PER_ROUND] = per_round
-    clock[LAST_PAID] = R + (most - clock[PULLS]) // clock[ACTIVE] // per_round
-    clock[LAST_RECORDED] = R + (laws.pulls_available(law) - taken) // per_round
+        clock[PER_ROUND] = per_round = _pulls_after(schedule, R + 1) - taken
+        paid, recorded = paid // per_round, recorded // per_round
+    clock[LAST_PAID], clock[LAST_RECORDED] = R + paid, R + recorded
 
 
 @inlined
