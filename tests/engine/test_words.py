@@ -136,6 +136,22 @@ def test_rewards_of_a_word_are_added_round_by_round(N: int) -> None:
     rng = np.random.default_rng(N)
     race, _ = ranked_race(np.sort(rng.integers(0, 40, N))[::-1].tolist(), [1, N - 1])
     rewards = rng.integers(0, 2, (64, N))
+    check_sums(race, rewards)
+
+
+@pytest.mark.parametrize("N", [2, 6, 64])
+def test_the_last_may_become_the_first(N: int) -> None:
+    """Of arms with equal sums the last alone gets rewards, or it and the middle one: it moves past
+    all others at once, and the last that is left is where the next one looks."""
+    for rich in ([N - 1], [N // 2, N - 1]):
+        rewards = np.zeros((64, N), np.int64)
+        rewards[:, rich] = 1
+        check_sums(ranked_race([9] * N, [1, N - 1])[0], rewards)
+
+
+def check_sums(race: Race, rewards: NDArray[np.int64]) -> None:
+    """Add rewards of a word, (64, N), in four steps; hold sums and ranking against sorting."""
+    N = rewards.shape[1]
     race.counts[:N] = np.cumsum(rewards, axis=0).T
     sums, standings, j = race.standings.total.copy(), race.standings, 0
     for until in (1, 5, 40, 64):
