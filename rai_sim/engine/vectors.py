@@ -264,12 +264,8 @@ set_to = cast(Callable[[np.uint64, np.uint64, int], None], _set_to)
 class Bytes(types.Type):  # type: ignore[misc]  # numba is untyped
     """A vector of 64 signed bytes as a kernel's own value, which stays in a register."""
 
-    def __init__(self) -> None:
-        """Say its name."""
-        super().__init__("64 bytes")
 
-
-_VALUE = Bytes()
+_VALUE = Bytes("64 bytes")
 
 
 @register_model(Bytes)

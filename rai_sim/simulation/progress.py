@@ -49,7 +49,7 @@ def command_line() -> Iterator[None]:
 
 def _say_compiling(what: str, seconds: float | None) -> None:
     """Tell of what replications wait for at once, of small kernels if one took long."""
-    if what.startswith(SMALL) and (seconds is None or seconds < _SMALL_SECONDS):
+    if what.partition(" (")[0] == SMALL and (seconds is None or seconds < _SMALL_SECONDS):
         return
     from tqdm import tqdm
 

@@ -165,8 +165,10 @@ def test_small_kernels_are_told_of_if_they_took_long(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(sys, "stderr", stream)
     for seconds in (None, 1.9, None, 2.4):
         shown._say_compiling(f"{SMALL} (once; kept on disk)", seconds)
+    shown._say_compiling(f"{SMALL}OfMine for Bernoulli arms (once; kept on disk)", 1.0)
     assert stream.getvalue().splitlines() == [
-        "rai-sim: compiled kernels (once; kept on disk) in 2 s"
+        "rai-sim: compiled kernels (once; kept on disk) in 2 s",
+        "rai-sim: compiled kernelsOfMine for Bernoulli arms (once; kept on disk) in 1 s",
     ]
 
 
