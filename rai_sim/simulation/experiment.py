@@ -62,6 +62,11 @@ class Experiment:
         return self._identity
 
     @cached_property
+    def key(self) -> str:
+        """The SHA-256 alone, 64 hexadecimal digits."""
+        return self.identity().rpartition(":")[2]
+
+    @cached_property
     def _identity(self) -> str:
         parts = dict(self._parts)
         digest = hashlib.sha256(repr((STREAM_VERSION, sorted(parts.items()))).encode()).hexdigest()

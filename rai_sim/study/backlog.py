@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from rai_sim.study.arm_sums import ArmSums, Unwritten, words_of
@@ -69,10 +69,14 @@ class Backlog:
 
     def _add_up_arms(self, rows: Rows) -> None:
         """Add up pulls by arm, cut where other sums are."""
-        for start, stop in pairwise(self._sums[rows.task].cuts_within(rows.first, rows.stop)):
-            block = rows.cut(start, stop).block
+
+        def parts_of(task: str, start: int, stop: int) -> Iterable[tuple[int, int]]:
+            return pairwise(self._sums[task].cuts_within(start, stop))
+
+        for (one,), block, _ in rows.cut(parts_of):
+            task, start, stop = one
             words = words_of(block.arm_pulls, block.finished)
-            self._arm_sums[rows.task].append(ArmSums(start, stop, words))
+            self._arm_sums[task].append(ArmSums(start, stop, words))
             self._bytes += words.nbytes
 
     def is_due(self, awaited: bool) -> bool:

@@ -23,6 +23,7 @@ from rai_sim.simulation.at_cap import AtCap
 from rai_sim.simulation.provenance import now
 from rai_sim.simulation.statistics import NO_CAP, aggregates_of
 from rai_sim.study.arm_sums import Unwritten, whole
+from rai_sim.study.claims import Range
 from rai_sim.study.frames import aggregate_of, aggregates_frame, rows_frame
 from rai_sim.study.ledger import Ledger, Piece
 from rai_sim.study.schemas import SCHEMAS
@@ -33,25 +34,21 @@ from rai_sim.support.forks import refuse_forked_polars
 
 
 class Rows(NamedTuple):
-    """Finished replications of a task, from index `first` on."""
+    """Finished replications of tasks: those of one range after the other, in the rows of a block."""
 
-    task: str
-    first: int
+    ranges: Sequence[Range]
     block: Block
-    at_cap: AtCap | None = None  # where the task has a cap
+    at_cap: AtCap | None = None  # where the tasks have a cap
 
-    @property
-    def stop(self) -> int:
-        """The index after the last."""
-        return self.first + len(self.block.pulls)
-
-    def cut(self, start: int, stop: int) -> Rows:
-        """Return replications start..stop-1 of these."""
-        if (start, stop) == (self.first, self.stop):
-            return self
-        rows = start - self.first, stop - self.first
-        at_cap = None if self.at_cap is None else self.at_cap.cut(*rows)
-        return Rows(self.task, start, part_of(self.block, *rows), at_cap)
+    def cut(self, parts_of: Callable[[str, int, int], Iterable[tuple[int, int]]]) -> Iterator[Rows]:
+        """Yield those parts of each range that `parts_of` returns of it, each by itself."""
+        before = 0
+        for task, first, last in self.ranges:
+            for start, stop in parts_of(task, first, last):
+                rows = before + start - first, before + stop - first
+                at_cap = None if self.at_cap is None else self.at_cap.cut(*rows)
+                yield Rows([(task, start, stop)], part_of(self.block, *rows), at_cap)
+            before += last - first
 
     def columns(self) -> tuple[NDArray[Any], ...]:
         """Return pulls, rounds, correct, finished, and whether recommendations at the cap are right
@@ -59,6 +56,11 @@ class Rows(NamedTuple):
         if self.at_cap is None:
             return (*self.block[:4], np.full(len(self.block.pulls), NO_CAP, np.int8))
         return (*self.block[:4], self.at_cap.right)
+
+
+def ranges_of(rows: Iterable[Rows]) -> list[Range]:
+    """Return the ranges of rows, in their order."""
+    return [one for some in rows for one in some.ranges]
 
 
 class StudyData:
@@ -144,7 +146,7 @@ class StudyData:
         )
         starts = [0, *(np.flatnonzero(breaks) + 1).tolist()] if len(index) else []
         lengths = np.diff([*starts, len(index)]).tolist()
-        new: list[tuple[str, int, int]] = []
+        new: list[Range] = []
         places: list[slice] = []
         stretches = zip(frame["task"].gather(starts), starts, lengths, strict=True)
         for (task, at, length), first in zip(stretches, index[starts].tolist(), strict=True):
@@ -309,8 +311,14 @@ class StudyData:
 
     def _new(self, rows: Rows) -> Iterator[Rows]:
         """Yield those of the rows that the ledger does not have."""
-        for start, stop in self.ledger[rows.task].gaps(rows.first, rows.stop):
-            yield rows.cut(start, stop)
+
+        def missing(task: str, start: int, stop: int) -> list[tuple[int, int]]:
+            return self.ledger[task].gaps(start, stop)
+
+        if all(missing(*one) == [one[1:]] for one in rows.ranges):
+            yield rows
+        else:
+            yield from rows.cut(missing)
 
     def write_aggregates(
         self, sums: Ledger, about: dict[str, str], arms: Unwritten | None = None
@@ -343,12 +351,10 @@ def note(ledger: Ledger, rows: Sequence[Rows]) -> None:
         columns = [
             np.concatenate(column) for column in zip(*(one.columns() for one in rows), strict=True)
         ]
-        _note(ledger, [(one.task, one.first, one.stop) for one in rows], columns)
+        _note(ledger, ranges_of(rows), columns)
 
 
-def _note(
-    ledger: Ledger, ranges: Sequence[tuple[str, int, int]], columns: Sequence[NDArray[Any]]
-) -> None:
+def _note(ledger: Ledger, ranges: Sequence[Range], columns: Sequence[NDArray[Any]]) -> None:
     """Add replications first..stop-1 of tasks, whose values follow each other in the columns, those
     of `Rows.columns`."""
     cut = [

@@ -102,7 +102,8 @@ class Disk:
             pieces = 1 + len(looks_within(start, stop) if self._study.decides else ())
             total = float(one * pieces)
         else:
-            frame = rows_frame([Rows(task.key, start, block, at_cap)], self._by_arm)
+            rows = Rows([(task.key, start, start + n)], block, at_cap)
+            frame = rows_frame([rows], self._by_arm)
             total = (self._bytes_of(frame) - self._empty) / n * (stop - start)
         self._measured.append(total / (stop - start))
         return total

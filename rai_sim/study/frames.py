@@ -20,26 +20,27 @@ if TYPE_CHECKING:
 
 def rows_frame(rows: Sequence[Rows], arm_pulls: bool = False) -> pl.DataFrame:
     """Return the rows as a frame with the columns of a part, pulls by arm if they are kept."""
-    lengths = [len(one.block.pulls) for one in rows]
+    tasks, starts, stops = zip(*(one for some in rows for one in some.ranges), strict=True)
+    lengths = np.subtract(stops, starts)
     columns: dict[str, Any] = {
-        "task": pl.Series([one.task for one in rows], dtype=pl.String).gather(
-            np.repeat(np.arange(len(rows)), lengths)
-        ),
-        "replication": np.concatenate([np.arange(one.first, one.stop) for one in rows]),
+        "task": pl.Series(tasks, dtype=pl.String).gather(np.repeat(np.arange(len(tasks)), lengths)),
+        "replication": np.arange(lengths.sum())
+        + np.repeat(np.array(stops) - np.cumsum(lengths), lengths),
     }
     for name in ("pulls", "rounds", "correct", "finished"):
         columns[name] = np.concatenate([getattr(one.block, name) for one in rows])
     columns["representatives"] = _lists([one.block.representatives for one in rows], pl.Int32)
     if arm_pulls:
         columns[BY_REPLICATION] = _lists([one.block.arm_pulls for one in rows], pl.Int64)
-    columns |= _at_cap_columns(rows, lengths)
+    columns |= _at_cap_columns(rows)
     keep = BY_REPLICATION if arm_pulls else "replications"
     return pl.DataFrame(columns, schema=schema_of("replications", keep))
 
 
-def _at_cap_columns(rows: Sequence[Rows], lengths: Sequence[int]) -> dict[str, pl.Series]:
+def _at_cap_columns(rows: Sequence[Rows]) -> dict[str, pl.Series]:
     """Return what is recommended at caps, and whether it is right; null for tasks without one."""
-    if all(one.at_cap is None for one in rows):  # as nearly always, of thousands of short rows
+    lengths = [len(one.block.pulls) for one in rows]
+    if all(one.at_cap is None for one in rows):  # as nearly always
         return {
             name: pl.repeat(None, sum(lengths), dtype=kind, eager=True)
             for name, kind in AT_CAP["replications"].items()

@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
+from itertools import groupby
 from typing import NamedTuple
 
 from rai_sim.engine.blocks import Block, copy_of, part_of
@@ -17,6 +18,7 @@ from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.parts import next_size, run_part
 from rai_sim.simulation.signals import ended_in
 from rai_sim.simulation.workers import block_for
+from rai_sim.study.claims import Range
 from rai_sim.study.data import Rows
 from rai_sim.study.interrupts import Interrupts
 
@@ -37,8 +39,8 @@ class Unit(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a unit: its rows from `start` on, maybe not all, the time a replication (NaN:
-    none was run), and what went wrong.
+    """What became of a unit: replications start..reached-1 are finished, maybe not all, the time a
+    replication (NaN: none was run), and what went wrong.
 
     `took` seconds for `timed` of its replications are without what loading a kernel takes, and
     without compilation, `compiling` seconds. `stopped` tells whether a signal, or a time
@@ -48,21 +50,23 @@ class Outcome(NamedTuple):
     task: int
     start: int
     stop: int
-    rows: Rows | None
+    reached: int
     seconds: float
-    error: Exception | None
+    error: Exception | None = None
     took: float = 0.0
     timed: int = 0
     compiling: float = 0.0
     stopped: bool = False
 
-    @property
-    def reached(self) -> int:
-        """The first replication that was not run."""
-        return self.start if self.rows is None else self.rows.stop
+
+class Done(NamedTuple):
+    """What a job hands over: what became of each unit, and what they have finished."""
+
+    outcomes: list[Outcome]
+    rows: list[Rows]
 
 
-def run_sent(home: int, job: tuple[Sequence[Unit], float, float | None]) -> list[Outcome]:
+def run_sent(home: int, job: tuple[Sequence[Unit], float, float | None]) -> Done:
     """Run units that were sent to another process, with the seconds that they are to take, and
     after which they are ended."""
     return run_job(home, *job)
@@ -70,7 +74,7 @@ def run_sent(home: int, job: tuple[Sequence[Unit], float, float | None]) -> list
 
 def run_job(
     home: int, units: Sequence[Unit], seconds: float | None = None, limit: float | None = None
-) -> list[Outcome]:
+) -> Done:
     """Run units until all are done or the time is up, `JOB_SECONDS` unless it is said; the last
     ones may be cut short or left out. `home` is the study's process.
 
@@ -80,69 +84,98 @@ def run_job(
     # A terminal sends Ctrl-C to worker processes as well, which are to finish what they have begun.
     with Interrupts() if os.getpid() != home else nullcontext(), ended_in(limit):
         deadline = time.perf_counter() + (JOB_SECONDS if seconds is None else seconds)
-        outcomes = list[Outcome]()
-        for unit in units:
-            begin = not outcomes or (time.perf_counter() < deadline and not outcomes[-1].stopped)
-            outcomes.append(
-                _run_unit(unit, deadline)
-                if begin
-                else _outcome(unit)._replace(stopped=outcomes[-1].stopped)
-            )
-        return outcomes
+        done = Done([], [])
+        for _, alike in groupby(units, _form):
+            _run_alike(list(alike), deadline, done)
+        return done
 
 
-def _run_unit(unit: Unit, deadline: float) -> Outcome:
-    """Run at least one replication of a unit."""
-    count = unit.stop - unit.start
-    block = block_for(unit.experiment, count, unit.arm_pulls)
-    done, seconds = 0, unit.seconds
+def width_of(experiment: Experiment, arm_pulls: bool) -> int:
+    """Return how many entries a replication has in a block, at least one."""
+    problem = experiment.problem
+    return max(1, sum(problem.required)) + (problem.n_arms if arm_pulls else 0)
+
+
+def _form(unit: Unit) -> tuple[object, ...]:
+    """Return what units have in common whose replications may be rows of one block."""
+    problem, cap = unit.experiment.problem, unit.experiment.max_pulls
+    arms = problem.n_arms if unit.arm_pulls else 0
+    # what is recommended at a cap is judged by the problem
+    return sum(problem.required), arms, cap, None if cap is None else problem.identity()
+
+
+def _run_alike(units: Sequence[Unit], deadline: float, done: Done) -> None:
+    """Run units into one block."""
+    one, total = units[0], sum(unit.stop - unit.start for unit in units)
+    block = block_for(one.experiment, total, one.arm_pulls)
+    ranges, rows = list[Range](), 0
+    for unit in units:
+        stopped = bool(done.outcomes) and done.outcomes[-1].stopped
+        if done.outcomes and (stopped or time.perf_counter() >= deadline):
+            done.outcomes.append(_left(unit, stopped))
+            continue
+        outcome = _run_unit(unit, block, rows, deadline)
+        done.outcomes.append(outcome)
+        if outcome.reached > unit.start:
+            ranges.append((unit.experiment.key, unit.start, outcome.reached))
+            rows += outcome.reached - unit.start
+    if rows:
+        whole = block if rows == total else part_of(block, 0, rows)
+        if 2 * rows < total:  # a short part must not keep the whole alive
+            whole = copy_of(whole)
+        done.rows.append(Rows(ranges, whole, at_cap_of(one.experiment, whole)))
+
+
+def _left(unit: Unit, stopped: bool) -> Outcome:
+    """Return what becomes of a unit that is not begun."""
+    return Outcome(
+        task=unit.task,
+        start=unit.start,
+        stop=unit.stop,
+        reached=unit.start,
+        seconds=math.nan,
+        stopped=stopped,
+    )
+
+
+def _run_unit(unit: Unit, block: Block, row: int, deadline: float) -> Outcome:
+    """Run at least one replication of a unit; the first one's place in the block is `row`."""
+    reached, seconds = unit.start, unit.seconds
     took, timed, compiled = 0.0, 0, compile_seconds()
-
-    def outcome(error: Exception | None = None) -> Outcome:
-        return _outcome(unit, block, done, seconds, error)._replace(
-            took=took, timed=timed, compiling=compile_seconds() - compiled
-        )
-
+    error, stopped = None, False
     size = 1 if math.isnan(seconds) else fitting(seconds, deadline - time.perf_counter())
-    while done < count:
-        size = min(size, count - done)
+    while reached < unit.stop:
+        size, at = min(size, unit.stop - reached), row + reached - unit.start
         try:
-            part = run_part(unit.experiment, unit.start, block, done, done + size)
+            part = run_part(unit.experiment, unit.start - row, block, at, at + size)
         # a recording that ran out, too many pulls, no memory: this task's affair, the others go on
-        except Exception as error:
-            return outcome(error)
+        except Exception as fault:
+            error = fault
+            break
         # a second Ctrl-C: what is finished is handed over, and no job follows
         except KeyboardInterrupt:
-            return outcome()
+            break
+        reached += part.finished
         if part.stopped:
-            done += part.finished
-            return outcome()._replace(stopped=True)
-        if done or not math.isnan(unit.seconds):  # else it may have loaded the kernel
+            stopped = True
+            break
+        if not math.isnan(seconds):  # else it may have loaded the kernel
             took, timed = took + part.seconds, timed + size
-        done, seconds = done + size, part.seconds / size
-        ended = time.perf_counter()
+        seconds, ended = part.seconds / size, time.perf_counter()
         if ended > deadline:
             break
         size = min(next_size(size, part.seconds), fitting(seconds, deadline - ended))
-    return outcome()
-
-
-def _outcome(
-    unit: Unit,
-    block: Block | None = None,
-    done: int = 0,
-    seconds: float = math.nan,
-    error: Exception | None = None,
-) -> Outcome:
-    rows = None
-    if block is not None and done:
-        whole = block if done == len(block.pulls) else part_of(block, 0, done)
-        if 2 * done < len(block.pulls):  # a short part must not keep the whole alive
-            whole = copy_of(whole)
-        key = unit.experiment.identity().rpartition(":")[2]
-        rows = Rows(key, unit.start, whole, at_cap_of(unit.experiment, whole))
     return Outcome(
-        task=unit.task, start=unit.start, stop=unit.stop, rows=rows, seconds=seconds, error=error
+        task=unit.task,
+        start=unit.start,
+        stop=unit.stop,
+        reached=reached,
+        seconds=seconds,
+        error=error,
+        took=took,
+        timed=timed,
+        compiling=compile_seconds() - compiled,
+        stopped=stopped,
     )
 
 

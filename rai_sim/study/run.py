@@ -24,12 +24,12 @@ from rai_sim.study.backlog import Backlog
 from rai_sim.study.data import Rows, StudyData
 from rai_sim.study.division import Part
 from rai_sim.study.interrupts import Interrupts
-from rai_sim.study.job import Outcome, Unit, fitting, run_job, run_sent
+from rai_sim.study.job import Done, Outcome, Unit, fitting, run_job, run_sent, width_of
 from rai_sim.study.progress import Progress
 from rai_sim.study.record import Record
 from rai_sim.study.state import PILOT, State, likeness
 from rai_sim.study.time_limit import TimeLimit
-from rai_sim.study.work import GUESS, Work
+from rai_sim.study.work import GUESS, Gap, Work
 
 if TYPE_CHECKING:
     from rai_sim.simulation.experiment import Experiment
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 #: No pilots of each task come first where there are more pieces of work than this.
 _MOST_PILOTS = 2000
 #: A unit has at most so many replications, that a block of them stays small, and as many entries; a
-#: job that has so many gets no further unit.
+#: job that has so many of either gets no further unit.
 _MOST_IN_UNIT, _MOST_ENTRIES = 1 << 17, 1 << 23
 
 
@@ -80,12 +80,13 @@ class StudyRun:
         self._pace = Pace(jobs.JOB_SECONDS)
         self.failures: dict[int, Exception] = {}
         self.interrupts = interrupts
-        self._outcomes: deque[list[Outcome]] = deque()
-        self._latest: list[Outcome] | None = None
+        self._done: deque[Done] = deque()
+        self._latest: Done | None = None
         self._backlog = Backlog(data)
         self._warm: set[object] = set()
-        self._likeness: dict[int, tuple[object, ...]] = {}
-        self._like: dict[tuple[object, ...], float] = {}
+        self._kinds: dict[tuple[object, ...], int] = {}
+        self._kind_of: dict[int, int] = {}
+        self._like: dict[int, float] = {}
         self._piloted = False
         self._record = Record(data.store, study, n_jobs, self.workers, part)
         self.data.add_tasks(study.tasks, self._record.about)
@@ -152,18 +153,18 @@ class StudyRun:
     def _plan(self) -> bool:
         """Queue what the replications so far show to be missing; return whether there is anything
         to do."""
-        units = [
-            self._unit(at, start, stop)
+        gaps = [
+            (at, start, stop)
             for at in range(len(self.study.tasks))
             # what was enough once remains so
             if at not in self.failures and not self._state.final[at]
             for start, stop in self._missing(at)
         ]
-        if self._progress.shown and not self._piloted and len(units) <= _MOST_PILOTS:
-            units = self._pilots_first(units)
+        if self._progress.shown and not self._piloted and len(gaps) <= _MOST_PILOTS:
+            gaps = self._pilots_first(gaps)
         self._piloted = True
-        self._work.plan(units)
-        return bool(units) and not self._ends
+        self._work.plan(gaps)
+        return bool(gaps) and not self._ends
 
     def _missing(self, at: int) -> list[tuple[int, int]]:
         """Return the replications that a task lacks as far as is known, and write down how far it
@@ -198,43 +199,35 @@ class StudyRun:
         return self._state.seconds_left() / self.workers
 
     @staticmethod
-    def _pilots_first(units: Sequence[Unit]) -> list[Unit]:
+    def _pilots_first(gaps: Sequence[Gap]) -> list[Gap]:
         """Let a few replications of each task come first, so that early on something is known of
         all of them; no number depends on it."""
-        pilots, rest = list[Unit](), list[Unit]()
-        for unit in units:
-            cut = min(unit.start + PILOT, unit.stop) if unit.start == 0 else unit.start
-            if cut > unit.start:
-                pilots.append(unit._replace(stop=cut))
-            if cut < unit.stop:
-                rest.append(unit._replace(start=cut))
+        pilots, rest = list[Gap](), list[Gap]()
+        for task, start, stop in gaps:
+            cut = min(start + PILOT, stop) if start == 0 else start
+            if cut > start:
+                pilots.append((task, start, cut))
+            if cut < stop:
+                rest.append((task, cut, stop))
         return pilots + rest
-
-    def _unit(self, at: int, start: int, stop: int) -> Unit:
-        return Unit(
-            task=at,
-            experiment=self.study.tasks[at].experiment,
-            start=start,
-            stop=stop,
-            seconds=math.nan,
-            arm_pulls=self.data.store.keeps_arm_pulls,
-        )
 
     def _jobs(self) -> Iterator[list[Unit]]:
         """Yield jobs as long as there is work and nobody has pressed Ctrl-C."""
         while not self._ends and self._has_claimed():
             job: list[Unit] = []
-            left, rows = self._pace.seconds, 0
-            while left > 0.0 and rows < _MOST_IN_UNIT:
+            left, rows, entries = self._pace.seconds, 0, 0
+            while left > 0.0 and rows < _MOST_IN_UNIT and entries < _MOST_ENTRIES:
                 claimed = self._work.take()
                 if claimed is None:
                     break
                 unit = self._first_of(claimed, left)
                 if unit is not None:
                     job.append(unit)
-                    rows += unit.stop - unit.start
+                    count = unit.stop - unit.start
+                    rows += count
+                    entries += count * width_of(unit.experiment, unit.arm_pulls)
                     known = not math.isnan(unit.seconds)
-                    left -= (unit.stop - unit.start) * (unit.seconds if known else GUESS)
+                    left -= count * (unit.seconds if known else GUESS)
                     # it may take long: the others are for other workers
                     if not known and self.workers > 1:
                         break
@@ -245,41 +238,50 @@ class StudyRun:
         with self.interrupts.held():  # polars would turn Ctrl-C into errors of other kinds
             return self._work.has_claimed(self._expected, self.failures)
 
-    def _first_of(self, unit: Unit, left: float) -> Unit | None:
-        """Return so much of a unit as a job has time for, and put the rest back; None if nothing is
+    def _first_of(self, gap: Gap, left: float) -> Unit | None:
+        """Return so much of a gap as a job has time for, and put the rest back; None if nothing is
         to be done."""
-        gaps = self.data.ledger[self.study.tasks[unit.task].key].gaps(unit.start, unit.stop)
-        if not gaps or unit.task in self.failures:  # another process may have done it
+        at, start, end = gap
+        task = self.study.tasks[at]
+        gaps = self.data.ledger[task.key].gaps(start, end)
+        if not gaps or at in self.failures:  # another process may have done it
             return None
         start, stop = gaps[0]
-        seconds = self._expected(unit.task)
-        problem = unit.experiment.problem
-        width = max(1, sum(problem.required)) + (problem.n_arms if unit.arm_pulls else 0)
+        seconds, arm_pulls = self._expected(at), self.data.store.keeps_arm_pulls
         most = min(
             stop - start,
             _MOST_IN_UNIT,
-            max(1, _MOST_ENTRIES // width),
+            max(1, _MOST_ENTRIES // width_of(task.experiment, arm_pulls)),
             fitting(GUESS if math.isnan(seconds) else seconds, left),
         )
         if self.workers > 1:  # the last units are shared out
             others = 1 if math.isnan(seconds) else len(self._work) + 1
             most = min(most, max(1, math.ceil((stop - start) * others / (2 * self.workers))))
-        if start + most < unit.stop:
-            self._work.put_back(unit._replace(start=start + most))
-        return unit._replace(start=start, stop=start + most, seconds=seconds)
+        if start + most < end:
+            self._work.put_back((at, start + most, end))
+        return Unit(
+            task=at,
+            experiment=task.experiment,
+            start=start,
+            stop=start + most,
+            seconds=seconds,
+            arm_pulls=arm_pulls,
+        )
 
     def _expected(self, task: int) -> float:
         """Return what a replication of a task took, or one of a task like it; NaN if there was
         none."""
         seconds = float(self._state.seconds[task])
-        return self._like.get(self._like_whom(task), math.nan) if math.isnan(seconds) else seconds
+        return self._like.get(self._kind(task), math.nan) if math.isnan(seconds) else seconds
 
-    def _like_whom(self, task: int) -> tuple[object, ...]:
-        """Return what a task shares with those that take as long; not made before it is asked for,
-        as a study may have 100,000 tasks."""
-        if task not in self._likeness:
-            self._likeness[task] = likeness(self.study.tasks[task].experiment)
-        return self._likeness[task]
+    def _kind(self, task: int) -> int:
+        """Return the number of a task's kind, those that take about as long; not looked for before
+        it is asked for, as a study may have 100,000 tasks."""
+        kind = self._kind_of.get(task)
+        if kind is None:
+            like = likeness(self.study.tasks[task].experiment)
+            kind = self._kind_of[task] = self._kinds.setdefault(like, len(self._kinds))
+        return kind
 
     # Running
     # ----------------------------------------------------------------------------------------------
@@ -288,16 +290,16 @@ class StudyRun:
         """Run all that is queued, including what jobs leave over."""
         while self._work and not self._ends:
             with closing(self._spread()) as ended:
-                for outcomes in ended:
-                    if outcomes is not None:
-                        self._take_in(outcomes)
+                for done in ended:
+                    if done is not None:
+                        self._take_in(done)
                     self._take_all()
         self._flush()
         if self._work.idle and not self._ends:
             with self.interrupts.held():
                 self._work.wait()
 
-    def _spread(self) -> Generator[list[Outcome] | None]:
+    def _spread(self) -> Generator[Done | None]:
         """Run what is queued on workers; yield what came of jobs in other processes."""
         if share_memory(self.n_jobs):
             with closing(spread(self._run_here, self._jobs(), self.n_jobs)) as ended:
@@ -308,35 +310,33 @@ class StudyRun:
         run = partial(run_sent, os.getpid())
         yield from spread(run, sent, self.n_jobs, late=self._take_in, pace=self._pace)
 
-    def _take_in(self, outcomes: list[Outcome]) -> None:
+    def _take_in(self, done: Done) -> None:
         """Note what came of a job in another process, once; after an interrupt the last one may be
         given again."""
         with self.interrupts.held():
-            if outcomes is not self._latest:
-                self._record.compiled_elsewhere += sum(outcome.compiling for outcome in outcomes)
-                self._outcomes.append(outcomes)
-                self._latest = outcomes
+            if done is not self._latest:
+                self._record.compiled_elsewhere += sum(one.compiling for one in done.outcomes)
+                self._done.append(done)
+                self._latest = done
 
-    def _run_here(self, units: Sequence[Unit]) -> list[Outcome]:
+    def _run_here(self, units: Sequence[Unit]) -> None:
         """Run a job in this process, and leave what came of it where nothing that strikes the main
         thread can lose it."""
-        outcomes = run_job(os.getpid(), units, limit=self.limit.left)
-        self._outcomes.append(outcomes)
-        return outcomes
+        self._done.append(run_job(os.getpid(), units, limit=self.limit.left))
 
     def _take_all(self) -> None:
-        while self._outcomes:
-            self._take(self._outcomes.popleft())
+        while self._done:
+            self._take(self._done.popleft())
 
-    def _take(self, outcomes: Sequence[Outcome]) -> None:
+    def _take(self, done: Done) -> None:
         """Keep what a job has finished and queue what it has left."""
-        for outcome in reversed(outcomes):  # so that what is left comes next, in its order
+        for outcome in reversed(done.outcomes):  # so that what is left comes next, in its order
             self._note_time(outcome)
             if outcome.error is not None:
                 self.failures.setdefault(outcome.task, outcome.error)
             elif outcome.reached < outcome.stop:
-                self._work.put_back(self._unit(outcome.task, outcome.reached, outcome.stop))
-        self._keep([outcome.rows for outcome in outcomes if outcome.rows is not None])
+                self._work.put_back((outcome.task, outcome.reached, outcome.stop))
+        self._keep(done.rows)
         if self._backlog.is_due(self._work.awaited) or self._work.full:
             self._flush()
         if self._progress.due:
@@ -358,7 +358,7 @@ class StudyRun:
             self._warm.add(kind)
         else:
             self._state.seconds[outcome.task] = outcome.seconds
-            self._like[self._like_whom(outcome.task)] = outcome.seconds
+            self._like[self._kind(outcome.task)] = outcome.seconds
 
     def _keep(self, rows: Sequence[Rows]) -> None:
         self._record.added += sum(len(one.block.pulls) for one in rows)

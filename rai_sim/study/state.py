@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.simulation.experiment import Experiment
-from rai_sim.study.data import Rows
+from rai_sim.study.data import Rows, ranges_of
 from rai_sim.study.ledger import Pieces
 from rai_sim.study.stopping import NORMAL, looks_for
 
@@ -86,19 +86,21 @@ class State:
         """Count replications that were run."""
         if not rows:
             return
-        lengths = np.array([len(one.block.pulls) for one in rows])
+        tasks, starts, stops = zip(*ranges_of(rows), strict=True)
+        lengths = np.subtract(stops, starts)
         finished = np.concatenate([one.block.finished for one in rows])
         pulls = np.concatenate([one.block.pulls for one in rows]) * finished.astype(np.float64)
         sums = np.add.reduceat(
             np.stack([finished, pulls, pulls * pulls]), np.cumsum(lengths) - lengths, axis=1
         )
-        places = np.array([self._place[one.task] for one in rows])
+        places = np.array([self._place[task] for task in tasks])
         for moment, added in zip(self._moments, (lengths, *sums), strict=True):
             np.add.at(moment, places, added)
 
     def note_time(self, task: int, took: float, timed: int) -> None:
         """Count the seconds that replications of a task took."""
-        self._spent[:, task] += took, timed
+        self._spent[0, task] += took
+        self._spent[1, task] += timed
 
     @property
     def total(self) -> int:

@@ -6,7 +6,6 @@ import inspect
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -71,10 +70,10 @@ class Task:
         """Readable text and the SHA-256 of everything that defines the task's numbers."""
         return self.experiment.identity()
 
-    @cached_property
+    @property
     def key(self) -> str:
         """The SHA-256 alone, 64 hexadecimal digits: the column `task` of the store."""
-        return self.id.rpartition(":")[2]
+        return self.experiment.key
 
     @property
     def label(self) -> str:

@@ -10,15 +10,18 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Container, Sequence
+from typing import TypeAlias
 
 from rai_sim.study.claims import Claims, Patience, Range
 from rai_sim.study.data import StudyData
-from rai_sim.study.job import Unit, fitting
+from rai_sim.study.job import fitting
 
+#: Replications start..stop-1 of the study's task with a number.
+Gap: TypeAlias = tuple[int, int, int]
 #: What a replication is taken to need until one of its task, or of one like it, was run.
 GUESS = 1e-5
 #: A claim is for this share of the time that a run has taken, within limits in seconds, and has at
-#: most so many units; one of unknown length counts as this share of it.
+#: most so many gaps; one of unknown length counts as this share of it.
 _SHARE, _LEAST, _MOST, _MOST_UNITS, _UNKNOWN = 0.01, 1.0, 10.0, 2000, 0.25
 #: With so many replications' ranges neither written nor given up, it is time to write.
 _MOST_UNWRITTEN = 5000
@@ -27,7 +30,7 @@ _OVERDUE = 2.0
 
 
 class Work:
-    """The units that a plan has found, in their order; those at the head are claimed.
+    """The gaps that a plan has found, in their order; those at the head are claimed.
 
     Parameters
     ----------
@@ -43,12 +46,12 @@ class Work:
 
     def __init__(self, data: StudyData, keys: Sequence[str], run: str, workers: int) -> None:
         """There is nothing to do yet."""
-        self.pending: deque[Unit] = deque()
+        self.pending: deque[Gap] = deque()
         #: Whether nothing was handed out since the last plan, as others have claimed it all.
         self.idle = True
         #: Whether another process waits for what this one has to write.
         self.awaited = False
-        self._claimed: deque[Unit] = deque()
+        self._claimed: deque[Gap] = deque()
         self._running: list[Range] = []
         self._data, self._keys, self._workers = data, keys, workers
         self._claims = Claims(data.store.folder, run)
@@ -60,7 +63,7 @@ class Work:
         return bool(self.pending or self._claimed)
 
     def __len__(self) -> int:
-        """Return the number of units."""
+        """Return the number of gaps."""
         return len(self.pending) + len(self._claimed)
 
     @property
@@ -68,9 +71,9 @@ class Work:
         """Whether what was run had better be written, for the claims to stay short."""
         return len(self._running) > _MOST_UNWRITTEN
 
-    def plan(self, units: Sequence[Unit]) -> None:
-        """Take these units for all there is to do."""
-        self.pending, self.idle = deque(units), True
+    def plan(self, gaps: Sequence[Gap]) -> None:
+        """Take these gaps for all there is to do."""
+        self.pending, self.idle = deque(gaps), True
         self._claimed.clear()
 
     def has_claimed(self, seconds: Callable[[int], float], failed: Container[int]) -> bool:
@@ -100,29 +103,31 @@ class Work:
         long = min(max(_SHARE * (now - self._began), _LEAST), _MOST)
         left = long * self._workers
         while self.pending and left > 0.0 and len(self._claimed) < _MOST_UNITS:
-            unit = self.pending.popleft()
-            if unit.task in failed:
+            task, start, end = self.pending.popleft()
+            if task in failed:
                 continue
-            key = self._keys[unit.task]
+            key = self._keys[task]
             free = [
                 part
-                for gap in self._data.ledger[key].gaps(unit.start, unit.stop)
+                for gap in self._data.ledger[key].gaps(start, end)
                 for part in others.free(key, *gap)
             ]
             if not free:  # it is there by now, or another's: the next plan asks again
                 continue
-            each = seconds(unit.task)
+            each = seconds(task)
             known = not math.isnan(each)
             start, stop = free[0]
             stop = min(stop, start + fitting(each if known else GUESS, left))
-            self._claimed.append(unit._replace(start=start, stop=stop))
-            if stop < unit.stop:
-                self.pending.appendleft(unit._replace(start=stop))
+            self._claimed.append((task, start, stop))
+            if stop < end:
+                self.pending.appendleft((task, stop, end))
             left -= (stop - start) * each if known else _UNKNOWN * long
         self._until = now + _OVERDUE * long
         if self._claimed:
-            claimed = [(self._keys[unit.task], unit.start, unit.stop) for unit in self._claimed]
-            self._say([*self._running, *claimed])
+            self._say([*self._running, *map(self._range, self._claimed)])
+
+    def _range(self, gap: Gap) -> Range:
+        return self._keys[gap[0]], *gap[1:]
 
     def _say(self, ranges: Sequence[Range], waiting: bool = False) -> None:
         try:
@@ -130,19 +135,19 @@ class Work:
         except OSError as error:
             raise self._data.store.cannot("be written to (claims)", error) from error
 
-    def take(self) -> Unit | None:
-        """Return the next unit that is claimed, and hand it out; None if there is none."""
+    def take(self) -> Gap | None:
+        """Return the next gap that is claimed, and hand it out; None if there is none."""
         if not self._claimed:
             return None
         self._patience = Patience()
-        unit = self._claimed.popleft()
-        self._running.append((self._keys[unit.task], unit.start, unit.stop))
+        gap = self._claimed.popleft()
+        self._running.append(self._range(gap))
         self.idle = False
-        return unit
+        return gap
 
-    def put_back(self, unit: Unit) -> None:
-        """Let a unit that was handed out be the next one."""
-        self._claimed.appendleft(unit)
+    def put_back(self, gap: Gap) -> None:
+        """Let what is left of a gap that was handed out be the next one."""
+        self._claimed.appendleft(gap)
 
     def written(self) -> None:
         """Forget what has been written since it was handed out."""

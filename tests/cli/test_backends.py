@@ -13,7 +13,7 @@ from command_line import Capture, document, printed, refused
 
 from rai_sim.cli import backends
 from rai_sim.cli.backends import Where
-from rai_sim.study.job import Outcome
+from rai_sim.study.job import Done
 from rai_sim.study.run import StudyRun
 from rai_sim.support.errors import BadInput
 
@@ -125,8 +125,8 @@ def test_a_dask_cluster(file: Path, capsys: Capture, monkeypatch: pytest.MonkeyP
         )
         take_in = StudyRun._take_in
 
-        def struck(run: StudyRun, outcomes: list[Outcome]) -> None:
-            take_in(run, outcomes)
+        def struck(run: StudyRun, done: Done) -> None:
+            take_in(run, done)
             cluster.scheduler.kill()
 
         monkeypatch.setattr(StudyRun, "_take_in", struck)

@@ -27,7 +27,7 @@ def rows_of(task: Task, first: int, count: int, by_arm: bool = False) -> Rows:
     block.pulls[:], block.correct[:], block.finished[:] = first + np.arange(count), True, True
     if by_arm:
         block.arm_pulls[:, 0] = block.pulls
-    return Rows(task.key, first, block)
+    return Rows([(task.key, first, first + count)], block)
 
 
 @pytest.mark.parametrize("keep", KEEPS)

@@ -21,7 +21,7 @@ def rows(task: str, first: int, named: list[list[int]], at_cap: AtCap | None = N
     block.pulls[:], block.rounds[:] = 10 * (first + np.arange(n)), first + np.arange(n)
     block.finished[:], block.correct[:] = True, np.arange(n) % 2 == 0
     block.representatives[:], block.arm_pulls[:] = named, [[first, 1, 2]] * n
-    return Rows(task, first, block, at_cap)
+    return Rows([(task, first, first + n)], block, at_cap)
 
 
 def test_tasks_of_unlike_widths_stand_one_below_the_other() -> None:

@@ -22,7 +22,7 @@ def with_a_gap(folder: Path, task: Task) -> None:
     for first, count in ((0, 10), (20, 30)):
         block = block_for(task.experiment, count)
         run_into(task.experiment, first, block)
-        data.write_rows([Rows(task.key, first, block)], ABOUT)
+        data.write_rows([Rows([(task.key, first, first + count)], block)], ABOUT)
 
 
 def test_the_distribution_is_of_the_summarys_replications(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import rai_sim as rai
 from rai_sim.simulation.pools import WorkersLost
 from rai_sim.study import StudyResults
 from rai_sim.study import run as running
-from rai_sim.study.job import Outcome
+from rai_sim.study.job import Done
 
 
 @pytest.fixture(scope="module")
@@ -59,10 +59,10 @@ def after(
     monkeypatch.setattr("rai_sim.study.job.JOB_SECONDS", 0.02)
     take_in, seen = running.StudyRun._take_in, {"jobs": 0, "replications": 0}
 
-    def counted(run: running.StudyRun, outcomes: list[Outcome]) -> None:
-        take_in(run, outcomes)
+    def counted(run: running.StudyRun, done: Done) -> None:
+        take_in(run, done)
         seen["jobs"] += 1
-        seen["replications"] += sum(outcome.reached - outcome.start for outcome in outcomes)
+        seen["replications"] += sum(outcome.reached - outcome.start for outcome in done.outcomes)
         if seen["jobs"] == jobs:
             strike()
 

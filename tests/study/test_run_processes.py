@@ -178,14 +178,15 @@ rng = np.random.default_rng(0)
 def wave(run):
     global started
     started = started or time.process_time()
-    units = list(run._work.pending)
-    for at in range(0, len(units), 500):
+    gaps = list(run._work.pending)
+    for at in range(0, len(gaps), 500):
         rows = []
-        for unit in units[at : at + 500]:
-            block = block_for(unit.experiment, unit.stop - unit.start)
+        for number, start, stop in gaps[at : at + 500]:
+            task = run.study.tasks[number]
+            block = block_for(task.experiment, stop - start)
             block.pulls[:] = rng.lognormal(9.0, 0.3, len(block.pulls))
             block.correct[:] = block.finished[:] = True
-            rows.append(Rows(run.study.tasks[unit.task].key, unit.start, block))
+            rows.append(Rows([(task.key, start, stop)], block))
         run.data.write_rows(rows, {})
 def study():
     gaps = np.linspace(0.1, 0.6, tasks // 4)

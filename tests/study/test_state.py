@@ -38,7 +38,7 @@ def made(study: Study, task: int, pulls: list[int], unfinished: int = 0) -> list
     block.pulls[:] = pulls
     block.finished[:] = True
     block.finished[len(pulls) - unfinished :] = False
-    return [Rows(study.tasks[task].key, 0, block)]
+    return [Rows([(study.tasks[task].key, 0, len(pulls))], block)]
 
 
 def two_by_two(**options: Any) -> Study:

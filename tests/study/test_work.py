@@ -11,17 +11,14 @@ from rai_sim.simulation.workers import block_for, run_into
 from rai_sim.study import Study, work
 from rai_sim.study.claims import Others
 from rai_sim.study.data import Rows, StudyData
-from rai_sim.study.job import Unit
-from rai_sim.study.work import Work
+from rai_sim.study.work import Gap, Work
 
 STUDY = small(40)
 
 
-def units(study: Study, replications: int = 40) -> list[Unit]:
+def gaps(study: Study, replications: int = 40) -> list[Gap]:
     """Return all of a study's work."""
-    return [
-        Unit(at, task.experiment, 0, replications, math.nan) for at, task in enumerate(study.tasks)
-    ]
+    return [(at, 0, replications) for at in range(len(study.tasks))]
 
 
 @pytest.fixture
@@ -34,9 +31,9 @@ def two(tmp_path: Path) -> Iterator[list[Work]]:
         one.close()
 
 
-def ranges(one: Work) -> list[tuple[int, int, int]]:
+def ranges(one: Work) -> list[Gap]:
     """Take everything that is claimed."""
-    return [(unit.task, unit.start, unit.stop) for unit in iter(one.take, None)]
+    return list(iter(one.take, None))
 
 
 def slow(task: int) -> float:
@@ -48,8 +45,8 @@ def test_two_divide_the_work(two: list[Work]) -> None:
     """The first one claims about a second of it, the other what follows; together they claim
     everything once."""
     for one in two:
-        one.plan(units(STUDY))
-    found: list[tuple[int, int, int]] = []
+        one.plan(gaps(STUDY))
+    found: list[Gap] = []
     assert two[0].has_claimed(slow, ())
     found += ranges(two[0])
     assert found == [(0, 0, 5)]
@@ -68,7 +65,7 @@ def test_without_claims_both_run_everything(
     monkeypatch.setattr("rai_sim.study.claims.Claims.others", lambda _: Others({}, False))
     found = []
     for one in two:
-        one.plan(units(STUDY))
+        one.plan(gaps(STUDY))
         assert one.has_claimed(slow, ())
         found.append(ranges(one))
     assert found[0] == found[1]
@@ -76,14 +73,14 @@ def test_without_claims_both_run_everything(
 
 def test_who_finds_nothing_waits_and_is_known_to(two: list[Work], tmp_path: Path) -> None:
     """What the other has claimed is not run, though it is missing; when it was given up it is."""
-    first = units(STUDY)[:1]
+    first = gaps(STUDY)[:1]
     two[0].plan(first)
     assert two[0].has_claimed(lambda _: 1e-6, ())
     two[1].plan(first)
     assert not two[1].has_claimed(lambda _: 1e-6, ())
     assert two[1].idle
     two[1].wait()
-    two[0].plan(units(STUDY)[1:])
+    two[0].plan(gaps(STUDY)[1:])
     assert not two[0].awaited
     assert two[0].has_claimed(lambda _: 1e-6, ())
     assert two[0].awaited
@@ -98,8 +95,8 @@ def test_what_is_there_is_not_claimed(two: list[Work], tmp_path: Path) -> None:
     task = STUDY.tasks[0]
     block = block_for(task.experiment, 30)
     run_into(task.experiment, 0, block)
-    StudyData(tmp_path, "replications", 40).write_rows([Rows(task.key, 0, block)], {})
-    two[0].plan(units(STUDY)[:2])
+    StudyData(tmp_path, "replications", 40).write_rows([Rows([(task.key, 0, 30)], block)], {})
+    two[0].plan(gaps(STUDY)[:2])
     assert two[0].has_claimed(lambda _: 1e-6, {1})
     assert ranges(two[0]) == [(0, 30, 40)]
     assert not two[0].has_claimed(lambda _: 1e-6, {1})
@@ -108,14 +105,15 @@ def test_what_is_there_is_not_claimed(two: list[Work], tmp_path: Path) -> None:
 def test_a_claim_is_kept_until_its_rows_are_written(two: list[Work], tmp_path: Path) -> None:
     """Handed out is not done."""
     task = STUDY.tasks[0]
-    two[0].plan(units(STUDY)[:1])
+    two[0].plan(gaps(STUDY)[:1])
     assert two[0].has_claimed(lambda _: 1e-6, ())
     assert ranges(two[0]) == [(0, 0, 40)]
     two[0].written()
     assert two[0]._running == [(task.key, 0, 40)]
     block = block_for(task.experiment, 40)
     run_into(task.experiment, 0, block)
-    two[0]._data.write_rows([Rows(task.key, 0, block).cut(0, 25)], {})
+    rows = Rows([(task.key, 0, 40)], block)
+    two[0]._data.write_rows(list(rows.cut(lambda *_: [(0, 25)])), {})
     two[0].written()
     assert two[0]._running == [(task.key, 25, 40)]
 
@@ -125,17 +123,15 @@ def test_what_takes_longer_than_it_was_thought_is_given_up(
 ) -> None:
     """Of a task of unknown length much is claimed; when it turns out slow others may have it."""
     monkeypatch.setattr(work, "_OVERDUE", 0.0)
-    two[0].plan(units(STUDY)[:1])
+    two[0].plan(gaps(STUDY)[:1])
     assert two[0].has_claimed(lambda _: math.nan, ())
-    unit = two[0].take()
-    assert unit is not None
-    assert (unit.start, unit.stop) == (0, 40)
-    two[0].put_back(unit._replace(start=1))
+    assert two[0].take() == (0, 0, 40)
+    two[0].put_back((0, 1, 40))
     two[0]._running[:] = [(STUDY.tasks[0].key, 0, 1)]
     assert two[0].has_claimed(lambda _: 0.5, ())
     assert ranges(two[0]) == [(0, 1, 3)]
     assert len(two[0]) == 1
-    two[1].plan(units(STUDY)[:1])
+    two[1].plan(gaps(STUDY)[:1])
     assert two[1].has_claimed(lambda _: 0.5, ())
     assert ranges(two[1]) == [(0, 3, 5)]
 
