@@ -12,6 +12,9 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from itertools import accumulate, pairwise
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -241,19 +244,56 @@ def errors_at_cap(parts: Sequence[Sums]) -> int | None:
     return None if not known or None in known else sum(one for one in known if one is not None)
 
 
+#: The fields of sums but `errors_at_cap`, in their order.
+summed = attrgetter(*(one.name for one in fields(Sums) if not one.kw_only))
 #: What no replications add up to.
 NOTHING = Aggregate(0, 0, 0, 0, 0, 0, 0, 0, np.empty(0, np.int64), np.empty(0, np.int64))
 
 
-def aggregates_of(
+class Stretches(NamedTuple):
+    """What stretches of replications add up to: `Aggregate` for many short ones.
+
+    Attributes
+    ----------
+    sums : list of S sequences of int
+        The fields of `Sums` in their order, without `errors_at_cap`.
+    errors_at_cap : list of S int or None
+        The last of these fields.
+    bins, counts : (C,) int64
+        The histograms of all stretches, one after the other.
+    borders : list of S + 1 int
+        Where in them that of each stretch begins, and the last one ends.
+    """
+
+    sums: list[Sequence[Any]]
+    errors_at_cap: list[int | None]
+    bins: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    borders: list[int]
+
+    def aggregates(self) -> list[Aggregate]:
+        """Return each by itself."""
+        return [
+            Aggregate(
+                **vars(Sums(*sums, errors_at_cap=wrong)),
+                bins=self.bins[a:b],
+                counts=self.counts[a:b],
+            )
+            for sums, wrong, (a, b) in zip(
+                self.sums, self.errors_at_cap, pairwise(self.borders), strict=True
+            )
+        ]
+
+
+def stretches_of(
     pulls: NDArray[np.int64],
     rounds: NDArray[np.int64],
     correct: NDArray[np.bool_],
     finished: NDArray[np.bool_],
     starts: NDArray[np.int64],
     at_cap: NDArray[np.int8] | None = None,
-) -> list[Aggregate]:
-    """Aggregate consecutive stretches of columns: `Aggregate.of` for many short ones.
+) -> Stretches:
+    """Add up consecutive stretches of columns.
 
     Parameters
     ----------
@@ -268,24 +308,31 @@ def aggregates_of(
     Examples
     --------
     >>> pulls, yes = np.arange(1, 11), np.ones(10, bool)
-    >>> [a.pulls_sum for a in aggregates_of(pulls, pulls, yes, yes, np.array([0, 4]))]
+    >>> [a.pulls_sum for a in stretches_of(pulls, pulls, yes, yes, np.array([0, 4])).aggregates()]
     [10, 45]
     """
     ends = np.append(starts[1:], len(pulls))
     right = _right_at_cap(at_cap, starts, ends)
+    wrong = [None if one is None else len(one) - int(np.count_nonzero(one)) for one in right]
     most, longest = int(pulls.max()), int((ends - starts).max())
     if most * most * longest >= 2**63 or longest > 4096:
-        return [
-            Aggregate.of(pulls[a:b], rounds[a:b], correct[a:b], finished[a:b], one)
-            for a, b, one in zip(starts, ends, right, strict=True)
+        found = [
+            Aggregate.of(pulls[a:b], rounds[a:b], correct[a:b], finished[a:b])
+            for a, b in zip(starts, ends, strict=True)
         ]
+        return Stretches(
+            sums=[summed(one) for one in found],
+            errors_at_cap=wrong,
+            bins=np.concatenate([one.bins for one in found]),
+            counts=np.concatenate([one.counts for one in found]),
+            borders=[0, *accumulate(len(one.bins) for one in found)],
+        )
     done = np.add.reduceat(finished, starts, dtype=np.int64)
     seen = np.where(finished, pulls, 0)
     least = np.where(done > 0, np.minimum.reduceat(np.where(finished, pulls, most), starts), 0)
     # One sort makes all histograms: no bin number needs more than 14 bits.
     owner = np.repeat(np.arange(len(starts)), ends - starts)[finished]
     cells, counts = np.unique((owner << 14) + bin_of(pulls[finished]), return_counts=True)
-    borders = np.searchsorted(cells, np.arange(1, len(starts)) << 14)
     sums = np.column_stack(
         [
             ends - starts,
@@ -298,12 +345,13 @@ def aggregates_of(
             np.maximum.reduceat(seen, starts),
         ]
     )
-    bins, counts_of = np.split(cells & 0x3FFF, borders), np.split(counts.astype(np.int64), borders)
-    wrong = [None if one is None else len(one) - int(np.count_nonzero(one)) for one in right]
-    return [
-        Aggregate(*values, errors_at_cap=at_cap)
-        for *values, at_cap in zip(*sums.T.tolist(), bins, counts_of, wrong, strict=True)
-    ]
+    return Stretches(
+        sums=sums.tolist(),
+        errors_at_cap=wrong,
+        bins=cells & 0x3FFF,
+        counts=counts.astype(np.int64),
+        borders=np.searchsorted(cells, np.arange(len(starts) + 1) << 14).tolist(),
+    )
 
 
 def _right_at_cap(

@@ -21,7 +21,7 @@ from rai_sim.engine.streams import STREAM_VERSION
 from rai_sim.simulation.arm_pulls import SUMMED
 from rai_sim.simulation.at_cap import AtCap
 from rai_sim.simulation.provenance import now
-from rai_sim.simulation.statistics import NO_CAP, aggregates_of
+from rai_sim.simulation.statistics import NO_CAP, stretches_of
 from rai_sim.study.arm_sums import Unwritten, whole
 from rai_sim.study.claims import Range
 from rai_sim.study.frames import aggregate_of, aggregates_frame, rows_frame
@@ -367,6 +367,4 @@ def _note(ledger: Ledger, ranges: Sequence[Range], columns: Sequence[NDArray[Any
     lengths = np.array([stop - start for _, start, stop in cut])
     pulls, rounds, correct, finished, at_cap = columns
     starts = np.cumsum(lengths) - lengths
-    sums = aggregates_of(pulls, rounds, correct, finished, starts, at_cap)
-    for (task, start, stop), aggregate in zip(cut, sums, strict=True):
-        ledger[task].add(Piece(start, stop, aggregate))
+    ledger.add(cut, stretches_of(pulls, rounds, correct, finished, starts, at_cap))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rai_sim.engine.blocks import Block
 from rai_sim.simulation.at_cap import at_cap_of
 from rai_sim.simulation.provenance import environment
-from rai_sim.simulation.statistics import Sums, aggregates_of
+from rai_sim.simulation.statistics import Sums, stretches_of
 from rai_sim.simulation.workers import block_for
 from rai_sim.study.arm_sums import decimals, words_of
 from rai_sim.study.backlog import parts_written
@@ -93,7 +93,7 @@ class Disk:
         if self._kind == "aggregates":
             columns = (block.pulls, block.rounds, block.correct, block.finished)
             right = None if at_cap is None else at_cap.right
-            (sums,) = aggregates_of(*columns, np.zeros(1, np.int64), right)
+            (sums,) = stretches_of(*columns, np.zeros(1, np.int64), right).aggregates()
             piece = Piece(start, start + n, sums)
             arms = None
             if self._by_arm:

@@ -43,8 +43,7 @@ class Outcome(NamedTuple):
     replication (NaN: none was run), and what went wrong.
 
     `took` seconds for `timed` of its replications are without what loading a kernel takes, and
-    without compilation, `compiling` seconds. `stopped` tells whether a signal, or a time
-    limit, stopped the job.
+    without compilation. `stopped` tells whether a signal, or a time limit, stopped the job.
     """
 
     task: int
@@ -55,15 +54,16 @@ class Outcome(NamedTuple):
     error: Exception | None = None
     took: float = 0.0
     timed: int = 0
-    compiling: float = 0.0
     stopped: bool = False
 
 
 class Done(NamedTuple):
-    """What a job hands over: what became of each unit, and what they have finished."""
+    """What a job hands over: what became of each unit, what they have finished, and the seconds of
+    compilation among them."""
 
     outcomes: list[Outcome]
     rows: list[Rows]
+    compiling: float = 0.0
 
 
 def run_sent(home: int, job: tuple[Sequence[Unit], float, float | None]) -> Done:
@@ -84,10 +84,10 @@ def run_job(
     # A terminal sends Ctrl-C to worker processes as well, which are to finish what they have begun.
     with Interrupts() if os.getpid() != home else nullcontext(), ended_in(limit):
         deadline = time.perf_counter() + (JOB_SECONDS if seconds is None else seconds)
-        done = Done([], [])
+        done, compiled = Done([], []), compile_seconds()
         for _, alike in groupby(units, _form):
             _run_alike(list(alike), deadline, done)
-        return done
+        return done._replace(compiling=compile_seconds() - compiled)
 
 
 def width_of(experiment: Experiment, arm_pulls: bool) -> int:
@@ -141,10 +141,9 @@ def _left(unit: Unit, stopped: bool) -> Outcome:
 def _run_unit(unit: Unit, block: Block, row: int, deadline: float) -> Outcome:
     """Run at least one replication of a unit; the first one's place in the block is `row`."""
     reached, seconds = unit.start, unit.seconds
-    took, timed, compiled = 0.0, 0, compile_seconds()
-    error, stopped = None, False
+    took, timed, error, stopped = 0.0, 0, None, False
     size = 1 if math.isnan(seconds) else fitting(seconds, deadline - time.perf_counter())
-    while reached < unit.stop:
+    while True:
         size, at = min(size, unit.stop - reached), row + reached - unit.start
         try:
             part = run_part(unit.experiment, unit.start - row, block, at, at + size)
@@ -162,7 +161,7 @@ def _run_unit(unit: Unit, block: Block, row: int, deadline: float) -> Outcome:
         if not math.isnan(seconds):  # else it may have loaded the kernel
             took, timed = took + part.seconds, timed + size
         seconds, ended = part.seconds / size, time.perf_counter()
-        if ended > deadline:
+        if reached == unit.stop or ended > deadline:
             break
         size = min(next_size(size, part.seconds), fitting(seconds, deadline - ended))
     return Outcome(
@@ -174,7 +173,6 @@ def _run_unit(unit: Unit, block: Block, row: int, deadline: float) -> Outcome:
         error=error,
         took=took,
         timed=timed,
-        compiling=compile_seconds() - compiled,
         stopped=stopped,
     )
 

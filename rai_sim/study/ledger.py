@@ -5,12 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.simulation.statistics import Aggregate, Sums, errors_at_cap
+from rai_sim.simulation.statistics import Aggregate, Stretches, Sums, errors_at_cap, summed
+from rai_sim.study.claims import Range
 from rai_sim.study.stopping import looks_within, next_look
 
 
@@ -22,25 +24,10 @@ class Piece(NamedTuple):
     aggregate: Aggregate
 
 
-class _Held(NamedTuple):
-    """A piece as it is held: a study of 10,000 tasks has some hundred thousand of them. The sums
-    are those of `Sums`, the histogram is packed."""
-
-    start: int
-    stop: int
-    finished: int
-    errors: int
-    pulls_sum: int
-    pulls_squares: int
-    rounds_sum: int
-    pulls_least: int
-    pulls_most: int
-    errors_at_cap: int | None
-    histogram: bytes
-
-    def sums(self) -> Sums:
-        """Return the sums alone."""
-        return Sums(self.stop - self.start, *self[2:9], errors_at_cap=self.errors_at_cap)
+#: A piece as it is held: its ends, its histogram, packed, and the fields of `Sums`, the last one
+#: first. A plain tuple, which garbage collection need not look at again: a study of 10,000 tasks
+#: has some hundred thousand of them.
+_Held: TypeAlias = tuple[int, int, bytes, int | None, *tuple[int, ...]]
 
 
 class Pieces:
@@ -63,11 +50,11 @@ class Pieces:
 
     def __iter__(self) -> Iterator[Piece]:
         """Iterate over the pieces."""
-        return (Piece(held.start, held.stop, _unpacked(held)) for held in self._pieces)
+        return (Piece(held[0], held[1], _unpacked(held)) for held in self._pieces)
 
     def ranges(self) -> list[tuple[int, int]]:
         """Return first replication and the one after the last of each piece, ascending."""
-        return [(held.start, held.stop) for held in self._pieces]
+        return [held[:2] for held in self._pieces]
 
     def all_sums(self) -> Sums | None:
         """Return what all replications add up to, those behind a gap too; None if there are
@@ -87,19 +74,23 @@ class Pieces:
         found, at = [], start
         first = max(bisect_right(self._pieces, start, key=_start) - 1, 0)
         for piece in self._pieces[first:]:
-            if piece.start >= stop:
+            first, end = piece[:2]
+            if first >= stop:
                 break
-            if piece.start > at:
-                found.append((at, piece.start))
-            at = max(at, piece.stop)
+            if first > at:
+                found.append((at, first))
+            at = max(at, end)
         if at < stop:
             found.append((at, stop))
         return found
 
     def add(self, piece: Piece) -> None:
         """Add replications of which none is there yet."""
-        new = _packed(piece)
-        at = bisect_left(self._pieces, new.start, key=_start)
+        self.hold(_packed(piece))
+
+    def hold(self, new: _Held) -> None:
+        """Add replications as they are held."""
+        at = bisect_left(self._pieces, _start(new), key=_start)
         if at < len(self._pieces) and self._joins(new, self._pieces[at]):
             new = _joined([new, self._pieces.pop(at)])
         if at and self._joins(self._pieces[at - 1], new):
@@ -109,11 +100,11 @@ class Pieces:
         self._known = None
 
     def _joins(self, left: _Held, right: _Held) -> bool:
-        border = left.stop
+        first, border = left[:2]
         # Where nothing is cut exactly there, the first border beyond `cut` is the next best.
-        at_cut = self._cut is not None and left.start < self._cut <= border
+        at_cut = self._cut is not None and first < self._cut <= border
         return (
-            border == right.start
+            border == _start(right)
             and not at_cut
             and not (self._looks and next_look(border) == border)
         )
@@ -122,15 +113,15 @@ class Pieces:
         """Return what replications 0..n-1 add up to; None if they are not all there, or n lies
         inside a piece."""
         end = bisect_left(self._pieces, n, key=_stop) + 1
-        if end > len(self._pieces) or self._pieces[end - 1].stop != n:
+        if end > len(self._pieces) or _stop(self._pieces[end - 1]) != n:
             return None
         # Asked for at one look after the other: go on from the last one.
         first, seen = self._known if self._known and self._known[0] <= end else (0, None)
-        at = self._pieces[first - 1].stop if first else 0
+        at = _stop(self._pieces[first - 1]) if first else 0
         for piece in self._pieces[first:end]:
-            if piece.start != at:
+            if _start(piece) != at:
                 return None
-            at = piece.stop
+            at = _stop(piece)
         rest = _added(self._pieces[first:end])
         both = [sums for sums in (seen, rest) if sums is not None]
         self._known = end, _sum(both)
@@ -140,33 +131,33 @@ class Pieces:
         """Return the number and sum of replications from 0 on without gap, up to the first piece
         that reaches `most`."""
         within = self._without_gap(most)
-        return (within[-1].stop, _unpacked(_joined(within))) if within else (0, None)
+        return (_stop(within[-1]), _unpacked(_joined(within))) if within else (0, None)
 
     def total_sums(self, most: int | None = None) -> tuple[int, Sums | None]:
         """Return what `total` does, without a histogram."""
         within = self._without_gap(most)
-        return within[-1].stop if within else 0, _added(within)
+        return _stop(within[-1]) if within else 0, _added(within)
 
     def _without_gap(self, most: int | None) -> list[_Held]:
         at = 0
         for number, piece in enumerate(self._pieces):
-            if piece.start != at or (most is not None and at >= most):
+            if _start(piece) != at or (most is not None and at >= most):
                 return self._pieces[:number]
-            at = piece.stop
+            at = _stop(piece)
         return self._pieces
 
     @property
     def replications(self) -> int:
         """Number of replications that are there."""
-        return sum(piece.stop - piece.start for piece in self._pieces)
+        return sum(_stop(piece) - _start(piece) for piece in self._pieces)
 
 
 def _start(piece: _Held) -> int:
-    return piece.start
+    return piece[0]
 
 
 def _stop(piece: _Held) -> int:
-    return piece.stop
+    return piece[1]
 
 
 # Sums and histograms
@@ -174,7 +165,12 @@ def _stop(piece: _Held) -> int:
 
 
 def _added(pieces: Sequence[_Held]) -> Sums | None:
-    return _sum([piece.sums() for piece in pieces]) if pieces else None
+    return _sum([_sums(piece) for piece in pieces]) if pieces else None
+
+
+def _sums(piece: _Held) -> Sums:
+    start, stop, _, at_cap, *rest = piece
+    return Sums(stop - start, *rest, errors_at_cap=at_cap)
 
 
 def _sum(parts: Sequence[Sums]) -> Sums:
@@ -199,32 +195,21 @@ def _joined(pieces: Sequence[_Held]) -> _Held:
     """Return one piece of consecutive ones."""
     if len(pieces) == 1:
         return pieces[0]
-    sums = _sum([piece.sums() for piece in pieces])
+    sums = _sum([_sums(piece) for piece in pieces])
     bins, counts = (
         np.concatenate(columns)
-        for columns in zip(*(_histogram(piece.histogram) for piece in pieces), strict=True)
+        for columns in zip(*(_histogram(piece[2]) for piece in pieces), strict=True)
     )
     order = np.argsort(bins, kind="stable")
     bins, counts = bins[order], counts[order]
     starts = np.flatnonzero(np.diff(bins, prepend=-1))
     merged = np.add.reduceat(counts, starts) if len(starts) else counts
-    return _held(pieces[0].start, pieces[-1].stop, sums, _pack(bins[starts], merged))
+    return _held(_start(pieces[0]), _stop(pieces[-1]), sums, _pack(bins[starts], merged))
 
 
 def _held(start: int, stop: int, sums: Sums, histogram: bytes) -> _Held:
-    return _Held(
-        start=start,
-        stop=stop,
-        finished=sums.finished,
-        errors=sums.errors,
-        pulls_sum=sums.pulls_sum,
-        pulls_squares=sums.pulls_squares,
-        rounds_sum=sums.rounds_sum,
-        pulls_least=sums.pulls_least,
-        pulls_most=sums.pulls_most,
-        errors_at_cap=sums.errors_at_cap,
-        histogram=histogram,
-    )
+    _, *rest = summed(sums)
+    return start, stop, histogram, sums.errors_at_cap, *rest
 
 
 def _packed(piece: Piece) -> _Held:
@@ -233,8 +218,8 @@ def _packed(piece: Piece) -> _Held:
 
 
 def _unpacked(held: _Held) -> Aggregate:
-    bins, counts = _histogram(held.histogram)
-    return Aggregate(**vars(held.sums()), bins=bins, counts=counts)
+    bins, counts = _histogram(held[2])
+    return Aggregate(**vars(_sums(held)), bins=bins, counts=counts)
 
 
 #: Numbers of bins fit 16 bits; counts have as many bytes as the largest of them needs.
@@ -249,13 +234,20 @@ _COUNT: dict[int, np.dtype[Any]] = {
 
 def _pack(bins: NDArray[np.int64], counts: NDArray[np.int64]) -> bytes:
     """Return a histogram as bytes: the width of a count, bins, counts."""
+    return _packs(bins, counts, [0, len(bins)])[0]
+
+
+def _packs(
+    bins: NDArray[np.int64], counts: NDArray[np.int64], borders: Sequence[int]
+) -> list[bytes]:
+    """Return histograms that follow each other, between borders, as bytes."""
     most = int(counts.max()) if len(counts) else 0
     width = 1 if most < 1 << 8 else 2 if most < 1 << 16 else 4 if most < 1 << 32 else 8
-    return b"%c%b%b" % (
-        width,
-        bins.astype(_BIN).tobytes(),
-        counts.astype(_COUNT[width]).tobytes(),
-    )
+    all_bins, all_counts = bins.astype(_BIN).tobytes(), counts.astype(_COUNT[width]).tobytes()
+    return [
+        b"%c%b%b" % (width, all_bins[2 * a : 2 * b], all_counts[width * a : width * b])
+        for a, b in pairwise(borders)
+    ]
 
 
 def _histogram(packed: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -274,3 +266,11 @@ class Ledger(defaultdict[str, Pieces]):
         """Start empty."""
         super().__init__(lambda: Pieces(cut, looks))
         self.cut = cut
+
+    def add(self, ranges: Sequence[Range], added: Stretches) -> None:
+        """Add ranges of replications of which none is there yet, by what they add up to."""
+        packed = _packs(added.bins, added.counts, added.borders)
+        for (task, start, stop), histogram, at_cap, (_, *rest) in zip(
+            ranges, packed, added.errors_at_cap, added.sums, strict=True
+        ):
+            self[task].hold((start, stop, histogram, at_cap, *rest))

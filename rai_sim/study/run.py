@@ -315,7 +315,7 @@ class StudyRun:
         given again."""
         with self.interrupts.held():
             if done is not self._latest:
-                self._record.compiled_elsewhere += sum(one.compiling for one in done.outcomes)
+                self._record.compiled_elsewhere += done.compiling
                 self._done.append(done)
                 self._latest = done
 
@@ -347,14 +347,15 @@ class StudyRun:
         compilation, or loading, in it."""
         run = self.study.tasks[outcome.task].experiment
         kind = (type(run.problem.arms), run.algorithm)
+        warm = kind in self._warm
         if outcome.timed:
             self._state.note_time(outcome.task, outcome.took, outcome.timed)
-        elif kind in self._warm and outcome.reached > outcome.start:
+        elif warm and outcome.reached > outcome.start:
             count = outcome.reached - outcome.start
             self._state.note_time(outcome.task, count * outcome.seconds, count)
         if math.isnan(outcome.seconds):
             return
-        if kind not in self._warm:
+        if not warm:
             self._warm.add(kind)
         else:
             self._state.seconds[outcome.task] = outcome.seconds

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from rai_sim.simulation.statistics import Aggregate, aggregates_of
+from rai_sim.simulation.statistics import Aggregate, stretches_of
 from rai_sim.simulation.sums import bin_edges, bin_of
 
 Columns = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]
@@ -65,7 +65,7 @@ def test_pieces_add_up_in_any_order(pulls: list[int], seed: int, data: st.DataOb
         Aggregate.of(some[0][a:b], some[1][a:b], some[2][a:b], some[3][a:b])
         for a, b in zip(starts, ends, strict=True)
     ]
-    assert aggregates_of(*some, starts) == pieces
+    assert stretches_of(*some, starts).aggregates() == pieces
     order = data.draw(st.permutations(pieces))
     total = order[0]
     for piece in order[1:]:

@@ -71,7 +71,7 @@ def test_a_unit_is_cut_short_when_the_time_is_up(seconds: float, timed: int) -> 
     assert cut.seconds == pytest.approx(0.03)
     assert cut.took == pytest.approx(0.03 * timed)
     assert cut.timed == timed
-    assert cut.compiling == 0.0
+    assert done.compiling == 0.0
     assert done.rows[0].block.pulls.base is None  # a block of 300 rows does not stay for seven
     assert (left.task, left.reached, left.stop, left.stopped) == (1, 0, 5, False)
     assert math.isnan(left.seconds)
