@@ -6,6 +6,7 @@ import inspect
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ class Task:
         """Readable text and the SHA-256 of everything that defines the task's numbers."""
         return self.experiment.identity()
 
-    @property
+    @cached_property
     def key(self) -> str:
         """The SHA-256 alone, 64 hexadecimal digits: the column `task` of the store."""
         return self.experiment.key

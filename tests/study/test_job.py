@@ -117,9 +117,9 @@ def test_an_error_of_one_task_leaves_the_others() -> None:
     failed, other = done.outcomes
     assert isinstance(failed.error, ValueError)
     assert other.error is None
-    (at_once,), rows = run_job(HERE, [unit(0, 0, 5, fails_in=0)])
-    assert isinstance(at_once.error, ValueError)
-    assert (rows, at_once.reached) == ([], 0)
+    done = run_job(HERE, [unit(0, 0, 5, fails_in=0)])
+    assert isinstance(done.outcomes[0].error, ValueError)
+    assert (done.rows, done.outcomes[0].reached) == ([], 0)
 
 
 def test_a_second_ctrl_c_hands_over_what_is_finished() -> None:
