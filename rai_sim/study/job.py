@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
-from itertools import groupby
+from itertools import accumulate, groupby, pairwise
 from typing import NamedTuple
 
 from rai_sim.engine.blocks import Block, copy_of, part_of
@@ -85,8 +85,11 @@ def run_job(
     with Interrupts() if os.getpid() != home else nullcontext(), ended_in(limit):
         deadline = time.perf_counter() + (JOB_SECONDS if seconds is None else seconds)
         done, compiled = Done([], []), compile_seconds()
-        for _, alike in groupby(units, _form):
-            _run_alike(list(alike), deadline, done)
+        left, stopped = units, False
+        while left and not stopped and (left is units or time.perf_counter() < deadline):
+            _run_alike(left, deadline, done)
+            left, stopped = units[len(done.outcomes) :], done.outcomes[-1].stopped
+        done.outcomes.extend(_left(unit, stopped) for unit in left)
         return done._replace(compiling=compile_seconds() - compiled)
 
 
@@ -105,20 +108,23 @@ def _form(unit: Unit) -> tuple[object, ...]:
 
 
 def _run_alike(units: Sequence[Unit], deadline: float, done: Done) -> None:
-    """Run units into one block."""
-    one, total = units[0], sum(unit.stop - unit.start for unit in units)
+    """Run those first ones into one block that may share it, until one is cut short or the time is
+    up."""
+    alike = list(next(groupby(units, _form))[1])
+    borders = [0, *accumulate(unit.stop - unit.start for unit in alike)]
+    one, total = alike[0], borders[-1]
     block = block_for(one.experiment, total, one.arm_pulls)
-    ranges, rows = list[Range](), 0
-    for unit in units:
-        stopped = bool(done.outcomes) and done.outcomes[-1].stopped
-        if done.outcomes and (stopped or time.perf_counter() >= deadline):
-            done.outcomes.append(_left(unit, stopped))
-            continue
-        outcome = _run_unit(unit, block, rows, deadline)
+    # all at once: after a kernel it takes twice as long, as nothing is in the processor's caches
+    parts = [part_of(block, *rows) for rows in pairwise(borders)]
+    ranges = list[Range]()
+    for unit, part in zip(alike, parts, strict=True):
+        outcome = _run_unit(unit, part, deadline)
         done.outcomes.append(outcome)
         if outcome.reached > unit.start:
             ranges.append((unit.experiment.key, unit.start, outcome.reached))
-            rows += outcome.reached - unit.start
+        if outcome.reached < unit.stop or time.perf_counter() >= deadline:
+            break
+    rows = sum(stop - start for _, start, stop in ranges)
     if rows:
         whole = block if rows == total else part_of(block, 0, rows)
         if 2 * rows < total:  # a short part must not keep the whole alive
@@ -138,15 +144,15 @@ def _left(unit: Unit, stopped: bool) -> Outcome:
     )
 
 
-def _run_unit(unit: Unit, block: Block, row: int, deadline: float) -> Outcome:
-    """Run at least one replication of a unit; the first one's place in the block is `row`."""
-    reached, seconds = unit.start, unit.seconds
+def _run_unit(unit: Unit, block: Block, deadline: float) -> Outcome:
+    """Run at least one replication of a unit into its block."""
+    count, at, seconds = unit.stop - unit.start, 0, unit.seconds
     took, timed, error, stopped = 0.0, 0, None, False
     size = 1 if math.isnan(seconds) else fitting(seconds, deadline - time.perf_counter())
     while True:
-        size, at = min(size, unit.stop - reached), row + reached - unit.start
+        size = min(size, count - at)
         try:
-            part = run_part(unit.experiment, unit.start - row, block, at, at + size)
+            part = run_part(unit.experiment, unit.start, block, at, at + size)
         # a recording that ran out, too many pulls, no memory: this task's affair, the others go on
         except Exception as fault:
             error = fault
@@ -154,21 +160,21 @@ def _run_unit(unit: Unit, block: Block, row: int, deadline: float) -> Outcome:
         # a second Ctrl-C: what is finished is handed over, and no job follows
         except KeyboardInterrupt:
             break
-        reached += part.finished
+        at += part.finished
         if part.stopped:
             stopped = True
             break
         if not math.isnan(seconds):  # else it may have loaded the kernel
             took, timed = took + part.seconds, timed + size
         seconds, ended = part.seconds / size, time.perf_counter()
-        if reached == unit.stop or ended > deadline:
+        if at == count or ended > deadline:
             break
         size = min(next_size(size, part.seconds), fitting(seconds, deadline - ended))
     return Outcome(
         task=unit.task,
         start=unit.start,
         stop=unit.stop,
-        reached=reached,
+        reached=unit.start + at,
         seconds=seconds,
         error=error,
         took=took,

@@ -42,7 +42,7 @@ class Pieces:
 
     def __init__(self, cut: int | None = None, looks: bool = True) -> None:
         """Start without replications."""
-        self._pieces: list[_Held] = []
+        self._pieces: tuple[_Held, ...] = ()
         self._cut = cut
         self._looks = looks
         # what `prefix` was last asked for: the number of pieces, and their sums
@@ -91,12 +91,12 @@ class Pieces:
     def hold(self, new: _Held) -> None:
         """Add replications as they are held."""
         at = bisect_left(self._pieces, _start(new), key=_start)
-        if at < len(self._pieces) and self._joins(new, self._pieces[at]):
-            new = _joined([new, self._pieces.pop(at)])
-        if at and self._joins(self._pieces[at - 1], new):
-            at -= 1
-            new = _joined([self._pieces.pop(at), new])
-        self._pieces.insert(at, new)
+        before, after = self._pieces[:at], self._pieces[at:]
+        if after and self._joins(new, after[0]):
+            new, after = _joined([new, after[0]]), after[1:]
+        if before and self._joins(before[-1], new):
+            new, before = _joined([before[-1], new]), before[:-1]
+        self._pieces = (*before, new, *after)
         self._known = None
 
     def _joins(self, left: _Held, right: _Held) -> bool:
@@ -138,7 +138,7 @@ class Pieces:
         within = self._without_gap(most)
         return _stop(within[-1]) if within else 0, _added(within)
 
-    def _without_gap(self, most: int | None) -> list[_Held]:
+    def _without_gap(self, most: int | None) -> tuple[_Held, ...]:
         at = 0
         for number, piece in enumerate(self._pieces):
             if _start(piece) != at or (most is not None and at >= most):

@@ -15,6 +15,7 @@ from rai_sim.engine.blocks import Block, Setting
 from rai_sim.simulation.parts import Part, run_part
 from rai_sim.study import Study
 from rai_sim.study import job as jobs
+from rai_sim.study.data import ranges_of
 from rai_sim.study.job import Done, Unit, fitting, run_job
 
 pytestmark = pytest.mark.usefixtures("clock")
@@ -54,9 +55,10 @@ def check_rows(done: Done, *stops: int) -> None:
     """Check that the units' rows are those from their starts to these stops, with their numbers."""
     assert [outcome.reached for outcome in done.outcomes] == list(stops)
     ends = [(one.start, one.reached) for one in done.outcomes if one.reached > one.start]
-    (rows,) = done.rows
-    assert [one[1:] for one in rows.ranges] == ends
-    assert rows.block.pulls.tolist() == [10 + at for one in ends for at in range(*one)]
+    assert [one[1:] for one in ranges_of(done.rows)] == ends
+    for rows in done.rows:
+        pulls = [10 + at for _, *one in rows.ranges for at in range(*one)]
+        assert rows.block.pulls.tolist() == pulls
 
 
 @pytest.mark.parametrize(("seconds", "timed"), [(0.03, 7), (NAN, 6)])
