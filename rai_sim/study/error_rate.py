@@ -10,7 +10,6 @@ depends neither on workers nor on interruptions, nor on what else was stored.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from rai_sim.certification.verdicts import Seen, counts_of, most_over, verdict_on
 from rai_sim.simulation.statistics import OPEN, Sums
@@ -119,5 +118,5 @@ def later(one: Verdict, other: Verdict) -> Verdict:
     """
     both = one.final and other.final
     if one.replications >= other.replications:
-        return replace(one, final=both)
+        return one._replace(final=both)
     return Verdict(other.replications, both, one.reached)

@@ -72,14 +72,14 @@ class Pieces:
     def gaps(self, start: int, stop: int) -> list[tuple[int, int]]:
         """Return the ranges of start..stop-1 that are not there, ascending."""
         found, at = [], start
-        first = max(bisect_right(self._pieces, start, key=_start) - 1, 0)
-        for piece in self._pieces[first:]:
-            first, end = piece[:2]
-            if first >= stop:
-                break
-            if first > at:
-                found.append((at, first))
-            at = max(at, end)
+        if self._pieces:  # a run asks some times for each task before anything is there
+            before = max(bisect_right(self._pieces, start, key=_start) - 1, 0)
+            for first, end, *_ in self._pieces[before:]:
+                if first >= stop:
+                    break
+                if first > at:
+                    found.append((at, first))
+                at = max(at, end)
         if at < stop:
             found.append((at, stop))
         return found

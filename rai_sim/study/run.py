@@ -127,8 +127,9 @@ class StudyRun:
                 with self.interrupts.held():
                     self._take_all()
                     self._flush()
-            with self.interrupts.held():
-                self._show()
+            if self._progress.shown:
+                with self.interrupts.held():
+                    self._show()
             status = (
                 "interrupted"
                 if self.interrupts.asked
@@ -196,6 +197,8 @@ class StudyRun:
 
     def seconds_left(self) -> float:
         """Return how long what is missing will take these workers, as far as is known; else NaN."""
+        for at in range(len(self.study.tasks)):
+            self._missing(at)
         return self._state.seconds_left() / self.workers
 
     @staticmethod
@@ -363,7 +366,8 @@ class StudyRun:
 
     def _keep(self, rows: Sequence[Rows]) -> None:
         self._record.added += sum(len(one.block.pulls) for one in rows)
-        self._state.note(rows)
+        if self._progress.shown:  # else what is written tells, in the end
+            self._state.note(rows)
         self._backlog.add(rows)
 
     def _flush(self) -> None:
