@@ -74,7 +74,8 @@ class Pieces:
         found, at = [], start
         if self._pieces:  # a run asks some times for each task before anything is there
             before = max(bisect_right(self._pieces, start, key=_start) - 1, 0)
-            for first, end, *_ in self._pieces[before:]:
+            for piece in self._pieces[before:]:
+                first, end = _start(piece), _stop(piece)
                 if first >= stop:
                     break
                 if first > at:

@@ -4,13 +4,15 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
-from studies import parts, small, unsorted, values
+from studies import pairs, parts, small, unsorted, values
 
 import rai_sim as rai
+from rai_sim.simulation.at_cap import AtCap
 from rai_sim.simulation.workers import block_for, run_into
-from rai_sim.study import StoreWarning, StudyResults, open_study
+from rai_sim.study import StoreWarning, Study, StudyResults, open_study
 from rai_sim.study.data import Rows, StudyData
 
 
@@ -58,6 +60,30 @@ def test_a_second_writer_leaves_out_what_the_first_has_written(tmp_path: Path) -
     assert len(parts(tmp_path / "store")) == 2
     data[1].write_rows(rows, {})
     assert len(parts(tmp_path / "store")) == 2
+
+
+def test_of_many_ranges_those_are_written_that_are_missing(tmp_path: Path) -> None:
+    """A block has the rows of several tasks; of some another process has written a part, with what
+    is recommended at their caps."""
+    study = Study.grid(pairs(0.4), [rai.Vanilla()], [0.1, 0.01], max_pulls=500, replications=20)
+    one, other = study.tasks
+    block = block_for(one.experiment, 40)
+    block.pulls[:], block.finished[:20] = np.arange(100, 140), True
+    at_cap = AtCap(np.arange(40, dtype=np.int32)[:, None], np.arange(40, dtype=np.int8) % 2)
+    both = Rows([(one.key, 0, 20), (other.key, 10, 30)], block, at_cap)
+    some = list(both.cut(lambda task, *_: [(12, 15)] if task == one.key else []))
+    assert [(part.ranges, part.block.pulls.tolist()) for part in some] == [
+        ([(one.key, 12, 15)], [112, 113, 114])
+    ]
+    data = [StudyData(tmp_path / "store", "replications", 20) for _ in range(2)]
+    data[0].write_rows(some, {})
+    data[1].write_rows([both], {})
+    rows = data[1].store.scan("replications").sort("pulls").collect()
+    assert rows["pulls"].to_list() == list(range(100, 140))
+    assert rows["replication"].to_list() == [*range(20), *range(10, 30)]
+    assert rows["task"].to_list() == [one.key] * 20 + [other.key] * 20
+    assert rows["recommended"].to_list() == [[k] for k in range(40)]
+    assert rows["recommended_correct"].to_list() == [False, True] * 20
 
 
 def test_a_lost_instance_is_written_anew(folder: Path) -> None:

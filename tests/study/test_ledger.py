@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rai_sim.simulation.statistics import Aggregate
+from rai_sim.simulation.statistics import NO_CAP, Aggregate, stretches_of
 from rai_sim.study.ledger import Ledger, Piece, Pieces
 from rai_sim.study.stopping import looks_within
 
@@ -126,3 +126,27 @@ def test_a_ledger_hands_its_cut_to_each_task() -> None:
     assert [(one.start, one.stop) for one in ledger["a"]] == [(0, 10), (10, 20)]
     assert ledger["b"].replications == 0
     assert (ledger.cut, list(ledger)) == (10, ["a", "b"])
+
+
+@pytest.mark.parametrize("most", [300, 2**40], ids=["short sums", "long sums"])
+def test_many_ranges_are_added_as_each_by_itself(most: int) -> None:
+    """Unfinished ones, none finished, and what is right at a cap included; neighbours are joined."""
+    rng = np.random.default_rng(most)
+    ranges = [("a", 0, 40), ("b", 7, 9), ("a", 40, 60), ("c", 0, 300)]
+    starts = np.array([0, 40, 42, 62])
+    pulls = rng.integers(1, most, 362)
+    finished = rng.random(362) < 0.8
+    finished[40:42] = False
+    correct, right = finished & (rng.random(362) < 0.7), (rng.random(362) < 0.5).astype(np.int8)
+    right[62:] = NO_CAP
+    at_once, one_by_one = Ledger(looks=False), Ledger(looks=False)
+    at_once.add(ranges, stretches_of(pulls, pulls, correct, finished, starts, right))
+    for (task, start, stop), a in zip(ranges, starts, strict=True):
+        rows = slice(a, a + stop - start)
+        known = None if task == "c" else right[rows] == 1
+        aggregate = Aggregate.of(pulls[rows], pulls[rows], correct[rows], finished[rows], known)
+        one_by_one[task].add(Piece(start, stop, aggregate))
+    assert list(at_once) == list(one_by_one) == ["a", "b", "c"]
+    for task, pieces in at_once.items():
+        assert list(pieces) == list(one_by_one[task])
+    assert [len(list(pieces)) for pieces in at_once.values()] == [1, 1, 1]
