@@ -85,7 +85,7 @@ class StudyRun:
         self._backlog = Backlog(data)
         self._warm: set[object] = set()
         self._kinds: dict[tuple[object, ...], int] = {}
-        self._kind_of: dict[int, int] = {}
+        self._kind_of: dict[tuple[int, int, bool], int] = {}
         self._like: dict[int, float] = {}
         self._piloted = False
         self._record = Record(data.store, study, n_jobs, self.workers, part)
@@ -278,12 +278,14 @@ class StudyRun:
         return self._like.get(self._kind(task), math.nan) if math.isnan(seconds) else seconds
 
     def _kind(self, task: int) -> int:
-        """Return the number of a task's kind, those that take about as long; not looked for before
-        it is asked for, as a study may have 100,000 tasks."""
-        kind = self._kind_of.get(task)
+        """Return the number of a task's kind, those that take about as long."""
+        run = self.study.tasks[task].experiment
+        # few objects of many tasks
+        same = id(run.problem), id(run.algorithm), run.skip_error == 0.0
+        kind = self._kind_of.get(same)
         if kind is None:
-            like = likeness(self.study.tasks[task].experiment)
-            kind = self._kind_of[task] = self._kinds.setdefault(like, len(self._kinds))
+            kind = self._kinds.setdefault(likeness(run), len(self._kinds))
+            self._kind_of[same] = kind
         return kind
 
     # Running

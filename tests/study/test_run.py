@@ -23,7 +23,7 @@ from rai_sim.study import (
     StudyInterrupted,
     StudyResults,
 )
-from rai_sim.study.job import run_job
+from rai_sim.study.job import run_job, width_of
 from rai_sim.study.stopping import follow
 
 
@@ -176,13 +176,23 @@ def test_an_interrupt_in_the_last_block_is_none(tmp_path: Path) -> None:
     assert results.progress() == (30, 30)
 
 
-def test_a_job_has_not_too_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However quick a replication is: no unit begins where there are as many as a unit may have."""
-    monkeypatch.setattr("rai_sim.study.run._MOST_IN_UNIT", 1000)
+@pytest.mark.parametrize("most", ["_MOST_IN_UNIT", "_MOST_ENTRIES"])
+def test_a_job_has_not_too_many_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: str
+) -> None:
+    """However quick a replication is: no unit begins where there are as many as a unit may have, nor
+    as many entries."""
+    monkeypatch.setattr(f"rai_sim.study.run.{most}", 1000)
     jobs: list[list[int]] = []
 
     def noted(home: int, units: Any, **limits: Any) -> Any:
-        jobs.append([unit.stop - unit.start for unit in units])
+        wide = most == "_MOST_ENTRIES"
+        jobs.append(
+            [
+                (unit.stop - unit.start) * (width_of(unit.experiment, False) if wide else 1)
+                for unit in units
+            ]
+        )
         return run_job(home, units, **limits)
 
     monkeypatch.setattr("rai_sim.study.run.run_job", noted)
