@@ -22,7 +22,6 @@ from rai_sim.engine.jit import inlined
 from rai_sim.engine.ranking import Standings
 from rai_sim.engine.sum_vectors import (
     ARMS,
-    NOBODY,
     add_rewards,
     counts_ahead,
     keep_lanes,
@@ -68,17 +67,17 @@ def new_few() -> Few:
 def lay_out(few: Few, standings: Standings, n: int) -> None:
     """Give each active arm its lane, at the beginning of a word, if all arms have one."""
     order, total, base = standings.order, standings.total, standings.total[0]
+    starts, keys = few.starts, few.keys
     few.active[0] = 0
     if total.size > ARMS or base - total[np.uint64(n - 1)] >= _FARTHEST:
         return
     few.active[0], few.base[0] = n, base
-    for lane in range(ARMS):
-        few.keys[lane] = NOBODY
+    keep_lanes(address_of(keys), _0)
     for x in range(np.uint64(n)):
         label = order[x]
         start = int(total[x] - base)
-        few.starts[np.uint64(label)] = start
-        few.keys[np.uint64(label)] = 64 * start - label
+        starts[np.uint64(label)] = start
+        keys[np.uint64(label)] = 64 * start - label
 
 
 @inlined
@@ -86,18 +85,19 @@ def advance_few(
     few: Few, bits: NDArray[np.uint64], standings: Standings, n: int, mask: np.uint64
 ) -> None:
     """Add the rewards under a mask to the sums; rank the n active arms anew."""
-    order, total, keys = standings.order, standings.total, address_of(few.keys)
+    order, total, sums = standings.order, standings.total, few.sums
+    keys = address_of(few.keys)
     if n != few.active[0]:  # some were settled since
         few.active[0], active = n, _0
         for x in range(np.uint64(n)):
             active |= _1 << np.uint64(order[x])
         keep_lanes(keys, active)
     new_keys = add_rewards(keys, address_of(bits), mask)
-    write_sums(new_keys, few.base[0], address_of(few.sums))
+    write_sums(new_keys, few.base[0], address_of(sums))
     # settled arms, whose keys are the lowest but for lanes without an arm, come behind the ranking
     for label in range(np.uint64(total.size)):
         rank = rank_of(new_keys, keys + label * _LANE)
-        order[rank], total[rank] = label, few.sums[label]
+        order[rank], total[rank] = label, sums[label]
 
 
 @inlined

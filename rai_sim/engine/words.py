@@ -96,19 +96,18 @@ def draw_words(race: Race, n: int, pulls: int, state: State) -> State:
     state = laws.words(
         race.law, standings.order, n, standings.arm_of, pulls, words.bits, words.tied, state
     )
-    count_words(race, n)
+    count_words(words, standings.order, n)
+    lay_out(words.few, standings, n)
     return state
 
 
 @inlined
-def count_words(race: Race, n: int) -> None:
-    """Write the running counts of the n active arms' words, which begin now."""
-    order, words = race.standings.order, race.words
-    start = address_of(words.counts)
+def count_words(words: Words, labels: NDArray[np.int64], n: int) -> None:
+    """Write the running counts of the words of the first n labels."""
+    start, bits = address_of(words.counts), words.bits
     for x in range(np.uint64(n)):
-        label = order[x]
-        store_counts(_row(start, label), words.bits[np.uint64(label)])
-    lay_out(words.few, race.standings, n)
+        label = labels[x]
+        store_counts(_row(start, label), bits[np.uint64(label)])
 
 
 @inlined

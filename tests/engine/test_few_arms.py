@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from races import constrained, draw_races, ranked_race
 
 from rai_sim.engine.certificates import Race
+from rai_sim.engine.few_arms import lay_out as lay_out_
 from rai_sim.engine.jit import exposed
 from rai_sim.engine.sum_vectors import ARMS
 from rai_sim.engine.words import advance as advance_
@@ -17,7 +18,7 @@ from rai_sim.engine.words import count_words as count_words_
 from rai_sim.engine.words import first_suspect as first_suspect_
 
 advance, count_words = exposed(advance_), exposed(count_words_)
-first_suspect = exposed(first_suspect_)
+first_suspect, lay_out = exposed(first_suspect_), exposed(lay_out_)
 
 
 def draw_words(seed: int, count: int, apart: float) -> Iterator[tuple[Race, Race, list[int]]]:
@@ -34,7 +35,8 @@ def draw_words(seed: int, count: int, apart: float) -> Iterator[tuple[Race, Race
         few, many = (ranked_race(spread_out, sizes)[0] for _ in range(2))
         for race in (few, many):
             race.words.bits[:N] = bits
-            count_words(race, N)
+            lay_out(race.words.few, race.standings, N)
+            count_words(race.words, race.standings.order, N)
         many.words.few.active[0] = 0
         yield few, many, sizes
 
@@ -87,7 +89,8 @@ def test_arms_that_are_too_many_or_too_far_apart_have_no_lanes() -> None:
     ):
         race, _ = ranked_race(sums, [1, len(sums) - 1])
         race.words.bits[:2] = 0, 2**64 - 1
-        count_words(race, len(sums))
+        lay_out(race.words.few, race.standings, len(sums))
+        count_words(race.words, race.standings.order, len(sums))
         assert race.words.few.active[0] == lanes
         advance(race, len(sums), 0, 64)
         after = np.array([sums[0], sums[1] + 64.0, *sums[2:]])

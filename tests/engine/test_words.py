@@ -9,14 +9,15 @@ import pytest
 from numpy.typing import NDArray
 from races import draw_races, ranked_race, settled_ranks
 
+from rai_sim.engine import few_arms, words
 from rai_sim.engine import law as laws
-from rai_sim.engine import words
 from rai_sim.engine.certificates import Race
 from rai_sim.engine.jit import driver, exposed
 from rai_sim.engine.streams import State, new_generators, replication_stream, stream_key
 
 first_suspect, advance = exposed(words.first_suspect), exposed(words.advance)
-count_words, draw_words = exposed(words.count_words), words.draw_words
+count_words, lay_out = exposed(words.count_words), exposed(few_arms.lay_out)
+draw_words = words.draw_words
 
 
 def begin(race: Race, rewards: NDArray[np.int64]) -> None:
@@ -25,7 +26,8 @@ def begin(race: Race, rewards: NDArray[np.int64]) -> None:
     race.words.bits[:N] = (rewards.astype(np.uint64).T << np.arange(64, dtype=np.uint64)).sum(
         axis=1, dtype=np.uint64
     )
-    count_words(race, N)
+    lay_out(race.words.few, race.standings, N)
+    count_words(race.words, race.standings.order, N)
 
 
 class Walk(NamedTuple):
