@@ -116,9 +116,10 @@ def suspects_of_few(
     ((intercept + (lane + 1) slope) / 256); those of the first j mean nothing.
 
     The bound is the most of the sums now ranked at x or later less the least of those now ranked at
-    y or before, both less the sum at y. For an arm that cannot reach `whole` in what is left of the
-    word the former is negative, for one that is farther ahead than the arm at y can come the latter
-    is more than that arm's own: neither decides. Nor does a lead that is no byte.
+    y or before. All arms of a side are taken, also those that are too far off to matter, which
+    `rai_sim.engine.words` stops at: one that is still `whole` behind the arm at y when the word ends
+    is no reason to exceed, and one that is ahead of it by more than the rounds left is not the least.
+    So where a lead is no byte the nearest one does as well.
     """
     order, total = standings.order, standings.total
     start, starts = address_of(counts), address_of(few.starts)

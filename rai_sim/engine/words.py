@@ -7,6 +7,8 @@ best of the arms now ranked at x or later, less the worst of those now ranked at
 the first round in which it exceeds a lower bound of W is visited; the rounds before hold no event.
 Until then nothing depends on the bits of later rounds, so these remain the arms' next rewards.
 
+Up to sixteen arms are looked at by `rai_sim.engine.few_arms`, with the same results.
+
 Bytes suffice: an arm farther than 64 from where it would matter cannot get there in 64 rounds.
 
 Legend as in `rai_sim.engine.certificates`; j is the number of the word's rounds that are over.
