@@ -52,12 +52,13 @@ class Few(NamedTuple):
 
 
 def new_few() -> Few:
-    """Allocate."""
+    """Allocate, at once: a block may be short."""
+    lanes = new_vectors((6, ARMS), np.int32)
     return Few(
-        starts=new_vectors((ARMS,), np.int32),
-        keys=new_vectors((ARMS,), np.int32),
-        sums=new_vectors((ARMS,), np.float64),
-        leads=new_vectors((2, ARMS), np.int32),
+        starts=lanes[0],
+        keys=lanes[1],
+        leads=lanes[2:4],
+        sums=lanes[4:].reshape(-1).view(np.float64),
         base=np.zeros(1),
         active=np.zeros(1, np.int64),
     )
