@@ -15,7 +15,7 @@ from rai_sim.engine.certificates import Race, constrain, new_constraints
 from rai_sim.engine.jit import exposed
 from rai_sim.engine.ranking import new_standings
 from rai_sim.engine.streams import stream_key
-from rai_sim.engine.words import new_counts
+from rai_sim.engine.words import new_words
 
 constrained = exposed(constrain)
 
@@ -39,7 +39,7 @@ def ranked_race(
         schedule=paper(scale),
         standings=standings,
         constraints=new_constraints(N, len(sizes)),
-        counts=new_counts(N),
+        words=new_words(N),
     )
     return race, constrained(race.constraints, standings.total, np.array(sizes), N)
 

@@ -257,6 +257,22 @@ def _word(law: Stack, arm: int, pulls: int, state: State) -> tuple[np.uint64, St
     return word, _passed_on(law, state)
 
 
+@implements(operations.words, Stack)
+def _words(
+    law: Stack,
+    labels: NDArray[np.int64],
+    n: int,
+    arm_of: NDArray[np.int64],
+    pulls: int,
+    bits: NDArray[np.uint64],
+    tied: NDArray[np.uint64],
+    state: State,
+) -> State:
+    for x in range(n):
+        bits[labels[x]], state = operations.word(law, arm_of[labels[x]], pulls, state)
+    return state
+
+
 @implements(operations.pulls_available, Stack)
 def _pulls_available(law: Stack) -> int:
     return law.available

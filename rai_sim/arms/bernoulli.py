@@ -12,7 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from rai_sim.arms.base import Arms, frozen_array
 from rai_sim.engine import law as operations
 from rai_sim.engine.jit import gives_bridges, gives_words, implements, sums_are_binomial
-from rai_sim.engine.sampling import bernoulli_word, binomial, bits_set, hypergeometric, lanes
+from rai_sim.engine.sampling import (
+    bernoulli_word,
+    bernoulli_words,
+    binomial,
+    bits_set,
+    hypergeometric,
+    lanes,
+)
 from rai_sim.engine.streams import State, uniform
 from rai_sim.engine.vectors import LANES
 from rai_sim.support.errors import ArgumentValueError
@@ -154,6 +161,20 @@ def _has_words(law: BernoulliLaw) -> bool:
 @implements(operations.word, BernoulliLaw)
 def _word(law: BernoulliLaw, arm: int, pulls: int, state: State) -> tuple[np.uint64, State]:
     return bernoulli_word(law.expansion[np.uint64(arm)], state)
+
+
+@implements(operations.words, BernoulliLaw)
+def _words(
+    law: BernoulliLaw,
+    labels: NDArray[np.int64],
+    n: int,
+    arm_of: NDArray[np.int64],
+    pulls: int,
+    bits: NDArray[np.uint64],
+    tied: NDArray[np.uint64],
+    state: State,
+) -> State:
+    return bernoulli_words(law.expansion, labels, n, arm_of, bits, tied, state)
 
 
 @implements(operations.sum_between, BernoulliLaw)

@@ -92,7 +92,7 @@ class Race(NamedTuple):
     schedule: Any
     standings: Standings
     constraints: Constraints
-    counts: NDArray[np.uint8]  # see `rai_sim.engine.words`
+    words: Any  # `rai_sim.engine.words.Words`
 
 
 def new_constraints(N: int, m: int) -> Constraints:

@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rai_sim.engine.jit import in_place
 from rai_sim.engine.streams import State
@@ -95,6 +96,23 @@ def word(law: Any, arm: int, pulls: int, state: State) -> tuple[np.uint64, State
     Pulls beyond those available may be asked for, never used.
     """
     _no_python_version("word", law)
+
+
+@in_place
+def words(
+    law: Any,
+    labels: NDArray[np.int64],
+    n: int,
+    arm_of: NDArray[np.int64],
+    pulls: int,
+    bits: NDArray[np.uint64],
+    tied: NDArray[np.uint64],
+    state: State,
+) -> State:
+    """Write into `bits`, by label, what `word` gives the arms of the first n labels, one after the
+    other; `tied`, (2, N + 1), may be worked in. Only laws declared by
+    `rai_sim.engine.jit.gives_words` are asked."""
+    _no_python_version("words", law)
 
 
 def sum_between(

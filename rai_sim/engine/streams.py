@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.engine.jit import inlined, kernel
-from rai_sim.engine.vectors import address_of, seed_four
+from rai_sim.engine.random_vectors import seed_four
+from rai_sim.engine.vectors import address_of, new_vectors
 
 #: The numbers a (seed, replication) pair stands for. Raised when they change.
 STREAM_VERSION = 3
@@ -80,7 +81,7 @@ def philox(counter: np.uint64, key0: np.uint64, key1: np.uint64) -> Words:
 def new_generators() -> NDArray[np.uint64]:
     """Allocate four generators: (16,) uint64, four first words of their states, four second ones
     and so on."""
-    return np.empty(16, np.uint64)
+    return new_vectors((16,), np.uint64)
 
 
 @kernel

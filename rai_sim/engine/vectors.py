@@ -13,6 +13,7 @@ stays in a register; written and read again each time, it took a twentieth of a 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -29,7 +30,18 @@ LANES = 64
 LONGEST_RISE = 62 * 256 // LANES
 _BYTE, _SHORT, _WORD = ir.IntType(8), ir.IntType(16), ir.IntType(64)
 _BYTES, _SHORTS = ir.VectorType(_BYTE, LANES), ir.VectorType(_SHORT, LANES)
-_FOUR, _EIGHT = ir.VectorType(_WORD, 4), ir.VectorType(_WORD, 8)
+_EIGHT = ir.VectorType(_WORD, 8)
+#: Bytes of a line of the cache, which is as long as the longest vector.
+_LINE = 64
+
+
+def new_vectors(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """Allocate an array, of any content, that begins where a line of the cache does: a vector across
+    two lines is handed from a store to the next load only by way of the cache."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    room = np.empty(size + _LINE, np.uint8)
+    start = -room.__array_interface__["data"][0] % _LINE  # `ctypes` takes three times as long
+    return np.ndarray(shape, dtype, room, start)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -112,97 +124,6 @@ def _first_lane(typing_context: Any, mask: Any) -> Any:
 
 #: Return the lowest lane of a mask; 64 if it is empty.
 first_lane = cast(Callable[[np.uint64], int], _first_lane)
-
-
-# --------------------------------------------------------------------------------------------------
-# Random bytes
-# --------------------------------------------------------------------------------------------------
-
-
-def _rotated(builder: Any, value: Any, by: int) -> Any:
-    left = builder.shl(value, _constant(_FOUR, [by] * 4))
-    return builder.or_(left, builder.lshr(value, _constant(_FOUR, [64 - by] * 4)))
-
-
-def _four_words(builder: Any, s: list[Any]) -> Any:
-    """Advance four xoshiro256++ generators, s their states, and return a word of each."""
-    word = builder.add(_rotated(builder, builder.add(s[0], s[3]), 23), s[0])
-    shifted = builder.shl(s[1], _constant(_FOUR, [17] * 4))
-    s[2] = builder.xor(s[2], s[0])
-    s[3] = builder.xor(s[3], s[1])
-    s[1] = builder.xor(s[1], s[2])
-    s[0] = builder.xor(s[0], s[3])
-    s[2] = builder.xor(s[2], shifted)
-    s[3] = _rotated(builder, s[3], 45)
-    return word
-
-
-def _philox_product(builder: Any, factor: int, value: Any) -> tuple[Any, Any]:
-    """Return the high and low words of the products, from products of 32-bit halves, for which
-    processors have an instruction."""
-    low_half, half = _constant(_FOUR, [2**32 - 1] * 4), _constant(_FOUR, [32] * 4)
-    al, ah = (_constant(_FOUR, [part] * 4) for part in (factor % 2**32, factor >> 32))
-    bl, bh = builder.and_(value, low_half), builder.lshr(value, half)
-    lowest = builder.mul(al, bl)
-    mid = builder.add(builder.mul(ah, bl), builder.lshr(lowest, half))
-    low_mid = builder.add(builder.mul(al, bh), builder.and_(mid, low_half))
-    high = builder.add(
-        builder.add(builder.mul(ah, bh), builder.lshr(mid, half)), builder.lshr(low_mid, half)
-    )
-    return high, builder.or_(builder.shl(low_mid, half), builder.and_(lowest, low_half))
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _seed_four(typing_context: Any, generators: Any, counter: Any, key0: Any, key1: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        address, counter, *keys = arguments
-        key = [_everywhere(builder, word, _FOUR) for word in keys]
-        step = [_constant(_FOUR, [word] * 4) for word in (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)]
-        zero = _constant(_FOUR, [0] * 4)
-        c = [_everywhere(builder, counter, _FOUR), _constant(_FOUR, [1, 2, 3, 4]), zero, zero]
-        for _round in range(10):
-            h0, l0 = _philox_product(builder, 0xD2E7470EE14C6C93, c[0])
-            h1, l1 = _philox_product(builder, 0xCA5A826395121157, c[2])
-            c = [
-                builder.xor(builder.xor(h1, c[1]), key[0]),
-                l1,
-                builder.xor(builder.xor(h0, c[3]), key[1]),
-                l0,
-            ]
-            key = [builder.add(word, by) for word, by in zip(key, step, strict=True)]
-        for i in range(4):
-            _store(builder, c[i], address, 32 * i)
-        return context.get_dummy_value()
-
-    return types.void(types.uint64, types.uint64, types.uint64, types.uint64), generate
-
-
-#: Set the states of the four generators at an address to the Philox4x64-10 blocks of counters
-#: (counter, 1..4, 0, 0) under a key.
-seed_four = cast(Callable[[np.uint64, np.uint64, np.uint64, np.uint64], None], _seed_four)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _compare_random_bytes(typing_context: Any, generators: Any, byte: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        s = [_load(builder, arguments[0], _FOUR, 32 * i) for i in range(4)]
-        first = _four_words(builder, s)
-        second = _four_words(builder, s)
-        for i in range(4):
-            _store(builder, s[i], arguments[0], 32 * i)
-        drawn = builder.bitcast(_shuffled(builder, first, second, range(8)), _BYTES)
-        limit = _everywhere(builder, builder.trunc(arguments[1], _BYTE), _BYTES)
-        masks = [_mask(builder, builder.icmp_unsigned(test, drawn, limit)) for test in ("<", "==")]
-        return context.make_tuple(builder, signature.return_type, masks)
-
-    return types.UniTuple(types.uint64, 2)(types.uint64, types.uint64), generate
-
-
-#: Draw 64 random bytes from the four generators at an address; return the masks of those below a
-#: byte, and of those equal to it.
-compare_random_bytes = cast(
-    Callable[[np.uint64, np.uint64], tuple[np.uint64, np.uint64]], _compare_random_bytes
-)
 
 
 # --------------------------------------------------------------------------------------------------

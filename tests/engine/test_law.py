@@ -113,6 +113,6 @@ def test_who_says_that_there_are_words_has_declared_it(arms: Arms) -> None:
 
 def test_these_are_the_operations() -> None:
     """That laws are asked for: a law that lacks one does not compile where it is needed."""
-    assert len(OPERATIONS) == 12
+    assert len(OPERATIONS) == 13
     assert {"one_pull", "more_pulls", "word", "spread", "proxy"} <= set(OPERATIONS)
     assert np.int64(laws.ENDLESS) == laws.ENDLESS >= MOST_PULLS

@@ -219,3 +219,13 @@ def test_exchanges_sort() -> None:
     expected = np.sort(rows, axis=0)[::-1]
     exchange_rows(rows)
     assert np.array_equal(rows, expected)
+
+
+def test_vectors_begin_at_lines_of_the_cache() -> None:
+    """Whatever their shape and type."""
+    for shape, dtype in (((3,), np.int32), ((2, 16), np.float64), ((1, 64), np.uint8)):
+        array = vectors.new_vectors(shape, dtype)
+        assert (array.shape, array.dtype) == (shape, np.dtype(dtype))
+        assert array.flags.c_contiguous
+        assert array.flags.writeable
+        assert array.ctypes.data % 64 == 0

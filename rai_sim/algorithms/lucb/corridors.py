@@ -54,7 +54,7 @@ from rai_sim.algorithms.lucb.run import LOG_TERM, PICKS, RANKED, ROUND, Run, rou
 from rai_sim.engine import law as laws
 from rai_sim.engine.certificates import LONGEST
 from rai_sim.engine.jit import inlined
-from rai_sim.engine.words import new_counts
+from rai_sim.engine.words import Words, new_words
 
 #: Relative to the means and radii, far more than the rounding of a bound, far less than bounds
 #: differ.
@@ -77,7 +77,7 @@ class Corridors(NamedTuple):
     down: NDArray[np.float64]
     moved: NDArray[np.float64]  # X of the picks
     words: NDArray[np.uint64]
-    counts: NDArray[np.uint8]  # by label: running counts of 64 rewards, see `rai_sim.engine.words`
+    in_step: Words  # of rounds in which all arms are pulled
     sure: NDArray[np.bool_]  # whether the arm is picked on other grounds than the role in question
 
 
@@ -93,7 +93,7 @@ def new_corridors(N: int) -> Corridors:
         down=np.empty(N),
         moved=np.empty(N),
         words=np.empty(N, np.uint64),
-        counts=new_counts(N),
+        in_step=new_words(N),
         sure=np.empty(N, np.bool_),
     )
 

@@ -33,7 +33,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rai_sim.algorithms.lucb.rule import Ranking
 from rai_sim.algorithms.lucb.run import JUMPS, PICKS, PULLS, RANKED, ROUND, Run, rounds_left
@@ -54,7 +53,7 @@ from rai_sim.engine.jit import implements, inlined, kernel
 from rai_sim.engine.ranking import Standings, repair
 from rai_sim.engine.streams import State
 from rai_sim.engine.vectors import LANES
-from rai_sim.engine.words import WORTH_A_JUMP, advance, draw_words, first_suspect
+from rai_sim.engine.words import WORTH_A_JUMP, Words, advance, draw_words, first_suspect
 
 #: More than rounding relative to means can add to a threshold, a pull; `CAUTION` sees to rounding
 #: relative to the threshold.
@@ -124,7 +123,7 @@ def _and_one_more(quiet: int, left: int) -> int:
 
 
 @kernel
-def pull_all(run: Run, counts: NDArray[np.uint8], constraints: Constraints, state: State) -> State:
+def pull_all(run: Run, words: Words, constraints: Constraints, state: State) -> State:
     """Pull all arms, until one might be settled."""
     law, s, part, clock, history, skip_error = (
         run.law,
@@ -160,7 +159,7 @@ def pull_all(run: Run, counts: NDArray[np.uint8], constraints: Constraints, stat
             spare_total=s.lcb,
         ),
         constraints=constraints,
-        counts=counts,
+        words=words,
     )
     G = constrain(constraints, s.total, part.open_sizes, n)
     made = 0

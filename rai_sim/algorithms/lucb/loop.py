@@ -132,7 +132,7 @@ def _run_one(run: Run, scratch: Scratch, made: NDArray[np.int64], state: State) 
             return finished
         stride = _choose_stride(run, scratch, settled, renewed)
         if stride == IN_STEP:
-            state = in_step.pull_all(run, scratch.corridors.counts, scratch.constraints, state)
+            state = in_step.pull_all(run, scratch.corridors.in_step, scratch.constraints, state)
         elif stride == CORRIDORS:
             state = corridor_walk.advance(run, scratch.corridors, state)
         else:

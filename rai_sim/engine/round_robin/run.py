@@ -25,7 +25,7 @@ from rai_sim.engine.round_robin.roster.lists import Roster, allocate_roster
 from rai_sim.engine.streams import new_generators
 from rai_sim.engine.strides import WORDS, allowed
 from rai_sim.engine.vectors import LANES
-from rai_sim.engine.words import new_counts
+from rai_sim.engine.words import new_words
 
 #: Cells of `Run.clock`: the last round whose pulls are made; the pulls made so far, of all arms and
 #: of each active one; the active arms; the outputs that are missing; the jumps that were certified
@@ -77,7 +77,7 @@ def new_run(
             schedule=schedule,
             standings=new_standings(N),
             constraints=new_constraints(N, m),
-            counts=new_counts(N),
+            words=new_words(N),
         ),
         merging=merging,
         setting=setting,

@@ -17,6 +17,7 @@ bits              counts and masks of lanes in a uint64
 """
 
 from rai_sim.engine.sampling.bernoulli import bernoulli_word as bernoulli_word
+from rai_sim.engine.sampling.bernoulli import bernoulli_words as bernoulli_words
 from rai_sim.engine.sampling.binomial import binomial as binomial
 from rai_sim.engine.sampling.bits import bits_set as bits_set
 from rai_sim.engine.sampling.bits import lanes as lanes

@@ -26,10 +26,8 @@ from statistics_checks import (
 )
 
 from rai_sim.engine.jit import driver
-from rai_sim.engine.sampling import (
-    bernoulli_word,
-)
-from rai_sim.engine.streams import STREAM_VERSION, next_word, replication_stream
+from rai_sim.engine.sampling import bernoulli_word, bernoulli_words
+from rai_sim.engine.streams import STREAM_VERSION, State, next_word, replication_stream
 
 
 @driver
@@ -55,6 +53,28 @@ def draw_first_bernoulli_words(
         state = replication_stream(key, i, key[2:])
         for j in range(words.shape[1]):
             words[i, j], state = next_word(state)
+
+
+@driver
+def draw_words_of_arms(
+    expansion: Words,
+    labels: NDArray[np.int64],
+    arm_of: NDArray[np.int64],
+    key: Words,
+    together: Words,
+    alone: Words,
+    tied: Words,
+) -> tuple[State, State]:
+    """Draw two words of each of some labels together, then alone; return the states after."""
+    state = replication_stream(key, 0, key[2:])
+    for i in range(2):
+        state = bernoulli_words(expansion, labels, labels.size, arm_of, together[i], tied, state)
+    after = state
+    state = replication_stream(key, 0, key[2:])
+    for i in range(2):
+        for label in labels:
+            alone[i, label], state = bernoulli_word(expansion[arm_of[label]], state)
+    return after, state
 
 
 @driver
@@ -99,6 +119,20 @@ def test_bernoulli_words_compare_uniforms_with_p(expansion: int) -> None:
                 for byte in lanes_of
             ]
             assert _bits(ones[i, j]).astype(bool).tolist() == expected
+
+
+def test_words_of_several_arms_are_those_of_each_alone() -> None:
+    """In the order of the labels, others untouched; 40 arms, so that many lanes are decided by the
+    words of the stream."""
+    rng, kinds = np.random.default_rng(1), [*EXPANSIONS.values(), 0, 1, 2**64 - 1]
+    expansion = np.array([kinds[i % len(kinds)] for i in range(40)], np.uint64)
+    labels, arm_of = rng.permutation(40)[:37], rng.permutation(40)
+    together, alone = np.full((2, 2, 40), 99, np.uint64)
+    tied = np.empty((2, 41), np.uint64)
+    after = draw_words_of_arms(expansion, labels, arm_of, KEY, together, alone, tied)
+    assert after[0] == after[1]
+    assert np.array_equal(together, alone)
+    assert len(set(together[:, labels].ravel().tolist())) > 25
 
 
 def _bits(words: Words) -> NDArray[np.uint8]:
