@@ -8,7 +8,8 @@ tuple inside of a tuple is a reference again, unless it is small. To the code of
 reference is like the tuple, but that its fields are read by name only.
 
 What a reference refers to lives in the frame of the entry point, so it outlives all that are given
-it, and nobody writes it.
+it, and nobody writes it. LLVM is told so: else a kernel has to read where an array lies again behind
+every number that it writes, which took up to a tenth of LUCB's time (measured).
 """
 
 from __future__ import annotations
