@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rai_sim.algorithms.lucb import challenge, corridor_walk, corridors, in_step, lanes
 from rai_sim.algorithms.lucb.arm_pulls import keeps_arm_pulls, note_ranked
 from rai_sim.algorithms.lucb.caps import begins, within_caps
+from rai_sim.algorithms.lucb.lane_picks import Lanes
 from rai_sim.algorithms.lucb.plain import pull_all_once, pull_picks
 from rai_sim.algorithms.lucb.replications import begin, end
 from rai_sim.algorithms.lucb.rule import (
@@ -80,7 +81,7 @@ _SAME_IN_LANES = 30
 class Scratch(NamedTuple):
     """What some strides work in, beside a `Run`."""
 
-    lanes: lanes.Lanes
+    lanes: Lanes
     challenge: challenge.Challenge
     corridors: corridors.Corridors
     constraints: Constraints

@@ -10,7 +10,8 @@ from standings import Standing, Twin, draw, draw_any, run_of, state_of
 
 from rai_sim.algorithms.lucb import lanes
 from rai_sim.algorithms.lucb.arm_vectors import ARMS, MOST_TAKEN
-from rai_sim.algorithms.lucb.lanes import _KEPT, Lanes, new_lanes
+from rai_sim.algorithms.lucb.lane_picks import Lanes
+from rai_sim.algorithms.lucb.lanes import _KEPT, new_lanes
 from rai_sim.algorithms.lucb.run import MOST, PULLS, ROUND, SAME, Run
 from rai_sim.engine.history import new_history, states_kept
 from rai_sim.engine.jit import exposed, kernel
