@@ -41,6 +41,7 @@ from rai_sim.cli.text import show, warnings_in_a_line
 from rai_sim.simulation.progress import command_line
 from rai_sim.support import entry
 from rai_sim.support.errors import BadInput
+from rai_sim.support.reading import inputs_noted
 
 # Rich text would cost start-up time and spread messages over several lines.
 app = typer.Typer(
@@ -124,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     entry.print_anything()
     try:
         entry.interrupts_are_raised()
-        with warnings_in_a_line(), command_line():
+        with warnings_in_a_line(), command_line(), inputs_noted():
             command, width = whole_command(), parser.help_width()
             code = command.main(
                 args=words, prog_name="rai-sim", standalone_mode=False, terminal_width=width

@@ -3,14 +3,90 @@ parser would make of them."""
 
 from __future__ import annotations
 
+import io
+import os
+import stat
 import tokenize
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 #: How much text is read, in bytes.
 MOST_TEXT = 2**30
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """What was read: regular files, and the content of those that give it once, such as pipes."""
+
+    files: list[os.stat_result] = field(default_factory=list)
+    given_once: dict[tuple[int, int], bytes] = field(default_factory=dict)
+
+
+_INPUTS: ContextVar[_Inputs | None] = ContextVar("inputs", default=None)
+
+
+@contextmanager
+def inputs_noted() -> Iterator[None]:
+    """Note which files are read meanwhile, for `was_read`, and keep what a pipe gave, which may be
+    read again then.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "a.txt"
+    >>> _ = path.write_text("gaps")
+    >>> with inputs_noted():
+    ...     text = read_text(path)
+    ...     was_read(path), was_read(path.with_name("b.txt"))
+    (True, False)
+    """
+    if _INPUTS.get() is not None:  # whoever asked first needs all
+        yield
+        return
+    token = _INPUTS.set(_Inputs())
+    try:
+        yield
+    finally:
+        _INPUTS.reset(token)
+
+
+def was_read(path: Path) -> bool:
+    """Return whether a name, its links followed, stands for a file that was read under
+    `inputs_noted`."""
+    inputs = _INPUTS.get()
+    if inputs is None:
+        return False
+    try:
+        there = os.stat(path)
+    except (OSError, ValueError):  # ValueError: a name with a null byte
+        return False
+    return any(os.path.samestat(there, one) for one in inputs.files)
+
+
+@contextmanager
+def _opened(path: Path, most: int) -> Iterator[BinaryIO]:
+    """Open a file, noted; of what is no regular one `most` bytes and one more can be read."""
+    inputs = _INPUTS.get()
+    # looked at first: to open a pipe that was read to its end would wait for another writer
+    found = os.stat(path)
+    if inputs is None or stat.S_ISREG(found.st_mode):
+        if inputs is not None:
+            inputs.files.append(found)
+        with open(path, "rb") as file:
+            yield file
+        return
+    which = found.st_dev, found.st_ino
+    if which not in inputs.given_once:
+        with open(path, "rb") as file:
+            inputs.given_once[which] = file.read(most + 1)
+    yield io.BytesIO(inputs.given_once[which])
 
 
 def read_text(path: Path, most: int = MOST_TEXT) -> str:
@@ -31,7 +107,7 @@ def read_text(path: Path, most: int = MOST_TEXT) -> str:
     >>> read_text(path)
     'gaps'
     """
-    with open(path, "rb") as file:  # bounded, for a name may be that of a device without end
+    with _opened(path, most) as file:  # bounded, for a name may be that of a device without end
         data = file.read(most + 1)
     if len(data) > most:
         raise ValueError(f"it holds more than {most:,} bytes")
@@ -82,7 +158,7 @@ def _typed_array(path: Path) -> NDArray[np.float64]:
 
 
 def _stored_array(path: Path) -> NDArray[np.float64]:
-    with open(path, "rb") as file:
+    with _opened(path, MOST_TEXT) as file:
         try:
             array = np.lib.format.read_array(file, allow_pickle=False)
         except (

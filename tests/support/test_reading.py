@@ -20,7 +20,7 @@ from rai_sim.study.file import store_of
 from rai_sim.study.file_values import StudyFileError
 from rai_sim.study.store import StoreError, StoreWarning
 from rai_sim.study.verify import Verification
-from rai_sim.support.reading import read_array, read_text
+from rai_sim.support.reading import inputs_noted, read_array, read_text, was_read
 
 BOM = b"\xef\xbb\xbf"
 
@@ -366,3 +366,61 @@ def test_a_study_in_a_folder_with_brackets_from_end_to_end(tmp_path: Path, capsy
     assert "\ufeff" not in page
     run(f"plot '{tmp_path}/gaps[1].study' -o '{tmp_path}/figures[1]'")
     assert list((tmp_path / "figures[1]").iterdir())
+
+
+def test_what_was_read_is_noted(tmp_path: Path) -> None:
+    """Regular files, by any name, while that is asked for; the outermost asks for all."""
+    (tmp_path / "a.txt").write_text("1\n")
+    (tmp_path / "b.npy").write_bytes(stored(np.zeros(2)))
+    (tmp_path / "link").symlink_to(tmp_path / "a.txt")
+    read_text(tmp_path / "a.txt")
+    with inputs_noted():
+        assert not was_read(tmp_path / "a.txt")
+        with inputs_noted():
+            read_text(tmp_path / "a.txt")
+            read_array(tmp_path / "b.npy")
+        assert was_read(tmp_path / "link")
+        assert was_read(tmp_path / "b.npy")
+        assert not was_read(tmp_path / "c")
+        assert not was_read(Path("a\0b"))
+        with pytest.raises(OSError, match="No such file"):
+            read_text(tmp_path / "c")
+    assert not was_read(tmp_path / "a.txt")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"0.75\n0.25\n", "bounds --problem best_arm --means @PIPE"),
+        (b"title,mean\nx,0.75\ny,0.25\n", "bounds --problem best_arm --means @PIPE"),
+        (b"title,mean\nx,0.75\ny,0.25\n", "bounds --problem best_arm --means @PIPE --names title"),
+    ],
+)
+def test_a_pipe_is_read_once(data: bytes, words: str, capsys: Capture) -> None:
+    """It gives its content once, whatever is asked of it first; so do several readers of it."""
+    end, other = os.pipe()
+    os.write(other, data)
+    os.close(other)
+    try:
+        means = document(capsys, words.replace("PIPE", f"/dev/fd/{end}"))["problem"]["means"]
+    finally:
+        os.close(end)
+    assert means == [0.75, 0.25]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_sweep_reads_a_pipe_once(tmp_path: Path) -> None:
+    """A study's instances have their means from one file."""
+    end, other = os.pipe()
+    os.write(other, b"0.75\n0.25\n")
+    os.close(other)
+    (tmp_path / "s.toml").write_text(
+        f'algorithms = ["vanilla"]\n[[instances]]\nmeans = "/dev/fd/{end}"\nlaw = "gaussian"\n'
+        'sd = [0.25, 0.5]\nproblem = "best_arm"\n'
+    )
+    try:
+        tasks = Study.from_toml(tmp_path / "s.toml").tasks
+    finally:
+        os.close(end)
+    assert [task.experiment.problem.arms.means.tolist() for task in tasks] == [[0.75, 0.25]] * 2
