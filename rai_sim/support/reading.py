@@ -17,6 +17,8 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from rai_sim.support.wording import count, quoted
+
 #: How much text is read, in bytes.
 MOST_TEXT = 2**30
 
@@ -148,13 +150,61 @@ def read_array(path: Path) -> NDArray[np.float64]:
 
 def _typed_array(path: Path) -> NDArray[np.float64]:
     # Comments are taken out beforehand: what follows a # within a line would be dropped in silence.
-    lines = read_text(path).replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    lines = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    text = read_text(path).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = {
+        number: line
+        for number, line in enumerate(text, 1)
+        if line.strip() and not line.lstrip().startswith("#")
+    }
     if not lines:
         raise ValueError("it is empty")
-    comma = any("," in line for line in lines)
-    table = np.loadtxt(lines, delimiter="," if comma else None, comments=None, ndmin=2)
+    between = "," if any("," in line for line in lines.values()) else None
+    try:
+        table = np.loadtxt([*lines.values()], delimiter=between, comments=None, ndmin=2)
+    except ValueError as error:
+        raise ValueError(_flaw_of(lines, between) or str(error)) from None
     return table[:, 0] if table.shape[1] == 1 else table
+
+
+def is_number(cell: str) -> bool:
+    """Return whether a text is a number, NaN and infinities included.
+
+    Examples
+    --------
+    >>> is_number(" 1e-3"), is_number("0,5"), is_number("1_0")
+    (True, False, False)
+    """
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell  # Python takes 0_9 for 9
+
+
+def _flaw_of(lines: dict[int, str], between: str | None) -> str:
+    """Return what is wrong with lines of numbers, "" if nothing is found."""
+    first, widths = next(iter(lines)), {}
+    for number, line in lines.items():
+        cells = line.split(between)
+        widths[number] = len(cells)
+        for cell in cells:
+            if not is_number(cell):
+                return f"line {number:,} holds {quoted(cell.strip(' '))}, which is no number"
+        if widths[number] != widths[first]:
+            return (
+                f"line {number:,} holds {count(widths[number], 'number')}, "
+                f"line {first:,} {widths[first]:,}"
+            )
+    return ""
+
+
+def _in_words(flaw: str) -> str:
+    """Return what NumPy says of a .npy file, without its arguments, which nobody can pass here."""
+    if flaw.startswith("Object arrays"):
+        return "it holds values of type object, which are no real numbers"
+    if "allow_pickle" in flaw or "max_header_size" in flaw:
+        return "its header is longer than that of any array of numbers"
+    return flaw
 
 
 def _stored_array(path: Path) -> NDArray[np.float64]:
@@ -172,6 +222,8 @@ def _stored_array(path: Path) -> NDArray[np.float64]:
             raise ValueError(f"its header is damaged: {error}") from None
         except MemoryError:
             raise ValueError("its header tells of more numbers than memory holds") from None
+        except ValueError as error:
+            raise ValueError(_in_words(str(error))) from None
         if file.read(1):
             raise ValueError(
                 "it holds more bytes than its header says, which is an array of shape "

@@ -61,16 +61,17 @@ def test_texts_of_numbers(data: bytes, expected: list[float], tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"0.75 # the best\n0.25\n", "could not convert string '#'"),
-        (b"0.75,0.25#,1\n0.5,0.5\n", "could not convert string '0.25#'"),
-        (b'"0.75"\n0.25\n', "could not convert string '\"0.75\"'"),
-        (b"0.75\x00\n0.25\n", r"could not convert string '0.75\\x00'"),
-        (b"0.75\n\xef\xbb\xbf0.25\n", "could not convert string '.*0.25'"),
-        (b"0.75;0.25\n", "could not convert string '0.75;0.25'"),
-        (b"0.75,0.25,\n", "could not convert string ''"),
-        (b"0.75,0.25\n1\n", "the number of columns changed from 2 to 1"),
-        (b"mean\n0.75\n", "could not convert string 'mean'"),
-        (b"1_0\n", "could not convert string '1_0'"),
+        (b"0.75 # the best\n0.25\n", "line 1 holds '#', which is no number"),
+        (b"0.75,0.25#,1\n0.5,0.5\n", "line 1 holds '0.25#', which"),
+        (b'"0.75"\n0.25\n', "line 1 holds '\"0.75\"'"),
+        (b"0.75\x00\n0.25\n", r"line 1 holds '0.75\\x00'"),
+        (b"0.75\n\xef\xbb\xbf0.25\n", "line 2 holds '.*0.25'"),
+        (b"0.75;0.25\n", "line 1 holds '0.75;0.25'"),
+        (b"0.75,0.25,\n", "line 1 holds ''"),
+        (b"# two\n\n0.75,0.25\n1\n", "^line 4 holds 1 number, line 3 2$"),
+        (b"1\n1 2\n", "^line 2 holds 2 numbers, line 1 1$"),
+        (b"mean\n0.75\n", "line 1 holds 'mean'"),
+        (b"0.5\r\n1_0\n", "line 2 holds '1_0'"),
         (b"# nothing\n\n", "it is empty"),
         (BOM, "it is empty"),
         ("0.75\n".encode("utf-16"), "it is no text in UTF-8: byte 0xff at 0"),
@@ -108,7 +109,10 @@ def test_stored_numbers(kind: str, order: str, tmp_path: Path) -> None:
         (stored(np.array(["2020-01-01"], "M8[D]")), r"values of type datetime64\[D\], which"),
         (stored(np.array([3], "m8[s]")), r"values of type timedelta64\[s\], which"),
         (stored(np.zeros(2, [("a", "f8")])), "which are no real numbers"),
-        (stored(np.array([0.5, None]), allow_pickle=True), "Object arrays cannot be loaded"),
+        (
+            stored(np.array([0.5, None]), allow_pickle=True),
+            "^it holds values of type object, which are",
+        ),
         (
             stored(np.array([0.5, 0.25])) + b"x",
             r"it holds more bytes than its header says, which is an array of shape \(2,\)",
@@ -130,6 +134,7 @@ def test_stored_numbers(kind: str, order: str, tmp_path: Path) -> None:
             "Failed to read all data",
         ),
         (with_header("(" * 5000), "its header is damaged"),
+        (with_header(" " * 20000), "^its header is longer than that of any array of numbers$"),
     ],
 )
 def test_stored_numbers_that_are_refused(data: bytes, said: str, tmp_path: Path) -> None:
