@@ -289,6 +289,7 @@ REFUSALS: dict[str, tuple[str, ...]] = {
     ),
     f"run --means none.csv --names title {PAIR}": ("--means none.csv", "No such file"),
     f"run --means 0.5,0.4 --column stars {PAIR}": ("--column: ", "but means is no such file"),
+    f"run --means 0.5,0.4 --names a, {PAIR}": ("--names: names[1] is '', which nobody would see",),
     f"run --means 0.5,0.4 --names a {PAIR}": ("--names: names has 1 entries for 2 arms",),
     # laws
     f"run --means 0.5,0.4;0.3,0.2 {PAIR}": (

@@ -225,6 +225,8 @@ def file_at(path: Path) -> File:
     """Return a file that is to be read whatever its name."""
     # a pipe gives its content once, a device may never end
     if os.path.exists(path) and not os.path.isfile(path):
+        if os.path.isdir(path):
+            raise MovieLensError("path", f"{path} is a folder; name the file in it that is meant")
         raise MovieLensError("path", f"{path} is neither a file nor a folder; {DOWNLOAD}")
     file = _on_disk(path).looked_at()
     if file.flaw is not None:
