@@ -46,7 +46,7 @@ from rai_sim.study.grid import Study
 from rai_sim.study.task import Task
 from rai_sim.support.checks import check_delta
 from rai_sim.support.errors import ArgumentTypeError
-from rai_sim.support.files import place_of
+from rai_sim.support.files import place_of, remedy_of
 from rai_sim.support.reading import inputs_noted, read_text
 
 #: Keys at the top whose values `Study` checks, those that decide a task's numbers, with defaults,
@@ -88,7 +88,8 @@ def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
         return tomllib.loads(read_text(Path(path)))
     except OSError as error:
         raise StudyFileError(
-            f"{os.fspath(path)!r} cannot be read: {error.strerror or error}; name a TOML file"
+            f"{os.fspath(path)!r} cannot be read: {error.strerror or error}; "
+            f"{remedy_of(error) or 'name a TOML file'}"
         ) from None
     except (ValueError, RecursionError) as error:
         escape = "Unescaped '\\'" in str(error)

@@ -64,7 +64,7 @@ def instances_of(
             )
         no_other_keys(place, entry, _instance_keys())
         name = entry.get("name", f"instance {i + 1}")
-        if not isinstance(name, str) or not name:
+        if not isinstance(name, str) or not name.strip(" "):
             raise StudyFileError(f"{place}.name = {name!r}: give a text in quotes")
         entry = {key: counts(value) if key in _COUNTS else value for key, value in entry.items()}
         swept = {

@@ -50,7 +50,7 @@ class Task:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be written down."""
-        if not isinstance(self.instance, str) or not self.instance:
+        if not isinstance(self.instance, str) or not self.instance.strip(" "):
             raise ArgumentTypeError(
                 "instance",
                 f"instance is {short.repr(self.instance)}; give it a name, a text",

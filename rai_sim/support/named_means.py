@@ -173,7 +173,7 @@ def _only_column_of_numbers(table: _Table, named: int | None) -> int:
         raise ArgumentValueError(
             "means",
             f"means: {table.path} has no column of numbers alone among {columns}"
-            f"{_nearest(table, named)}; mend it, or name the column of means",
+            f"{_nearest(table, named)}, or name the column of means",
         )
     columns = listed([repr(table.header[at]) for at in found], 12)
     raise ArgumentValueError(
@@ -184,7 +184,7 @@ def _only_column_of_numbers(table: _Table, named: int | None) -> int:
 
 
 def _nearest(table: _Table, named: int | None) -> str:
-    """Return what keeps the column that is most like one of numbers from being one."""
+    """Return what keeps the column that is most like one of numbers from being one, and what helps."""
     flaws = {
         at: [
             (line, cells[at])
@@ -197,10 +197,9 @@ def _nearest(table: _Table, named: int | None) -> str:
     # a cell that is one but for its comma is nearer than a word
     words = {at: sum(_remedy(cell) == _MEND for _, cell in wrong) for at, wrong in flaws.items()}
     if not flaws or words[nearest := min(flaws, key=words.__getitem__)] == len(table.records):
-        return ""
+        return f"; {_MEND}"
     line, cell = flaws[nearest][0]
-    remedy = f": {_remedy(cell)}" if _remedy(cell) != _MEND else ""
-    return f": {table.header[nearest]!r} holds {quoted(cell)} in line {line}{remedy}"
+    return f": {table.header[nearest]!r} holds {quoted(cell)} in line {line}; {_remedy(cell)}"
 
 
 def _remedy(cell: str) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.support.errors import BadInput
+from rai_sim.support.files import remedy_of
 from rai_sim.support.reading import is_number, read_array
 from rai_sim.support.wording import shortened
 
@@ -206,13 +207,14 @@ def _one_row(text: str, what: str) -> NDArray[np.float64]:
 
 
 def _read_array(path: Path) -> NDArray[np.float64]:
+    remedy = _FILE_REMEDY
     try:
         return read_array(path)
     except OSError as error:
-        why = f"cannot be read: {error.strerror or error}"
+        why, remedy = f"cannot be read: {error.strerror or error}", remedy_of(error) or remedy
     except ValueError as error:
         why = f"cannot be used: {str(error).rstrip('.')}"
-    raise BadInput(f"{path} {why}; {_FILE_REMEDY}")
+    raise BadInput(f"{path} {why}; {remedy}")
 
 
 def _number(text: str, entry: str, remedy: str) -> float:

@@ -180,6 +180,7 @@ from rai_sim.study.file_values import StudyFileError
             r"entry must be",
         ),
         ('name = "two arms"', "name = 3", r"instances\[0\]\.name = 3: give a text in quotes"),
+        ('name = "two arms"', 'name = " "', r"instances\[0\]\.name = ' ': give a text in quotes"),
         (
             'name = "two arms"',
             "strict = 3",

@@ -63,7 +63,7 @@ REFUSED = {
     ("a,b\nx,y\n", None, None): ("means", "has no column of numbers alone among 'a', 'b'; mend it"),
     ("a;b\nx;0,5\ny;0,25\n", None, None): (
         "means",
-        "alone among 'a', 'b': 'b' holds '0,5' in line 2: write decimal points, not commas; mend",
+        "alone among 'a', 'b': 'b' holds '0,5' in line 2; write decimal points, not commas, or name",
     ),
     ("a;b\nx;0,5\ny;0,25\n", "b", "a"): (
         "means",

@@ -1,6 +1,7 @@
 """Numbers and arrays from text: what they mean, and refusals that leave the option's name to the
 caller."""
 
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,19 @@ def test_refusals_begin_with_the_text(
         parse(text)
     assert str(caught.value).startswith(message)
     assert "--" not in str(caught.value)
+
+
+def test_what_may_not_be_read_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another file, or another form of it, would be no remedy."""
+
+    def refuse(_: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(parsing, "read_array", refuse)
+    with pytest.raises(
+        BadInput, match=r"^a cannot be read: Permission denied; change permissions$"
+    ):
+        parsing.parse_array("@a")
 
 
 @pytest.mark.parametrize("text", ["0.9,0.5", "0.9,0.5;", "0.9;0.5", "@row.csv", "@column.csv"])
