@@ -12,7 +12,6 @@ printed.
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -41,6 +40,9 @@ from rai_sim.cli.text import show, warnings_in_a_line
 from rai_sim.simulation.progress import command_line
 from rai_sim.support import entry
 from rai_sim.support.errors import BadInput
+from rai_sim.support.files import remedy_of
+from rai_sim.support.reading import inputs_noted
+from rai_sim.support.wording import printable
 
 # Rich text would cost start-up time and spread messages over several lines.
 app = typer.Typer(
@@ -124,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     entry.print_anything()
     try:
         entry.interrupts_are_raised()
-        with warnings_in_a_line(), command_line():
+        with warnings_in_a_line(), command_line(), inputs_noted():
             command, width = whole_command(), parser.help_width()
             code = command.main(
                 args=words, prog_name="rai-sim", standalone_mode=False, terminal_width=width
@@ -155,15 +157,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
-#: What helps against an error of the system.
-_REMEDIES = {
-    **dict.fromkeys(
-        (errno.EACCES, errno.EPERM, errno.EROFS), "change permissions, or give another place"
-    ),
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "free space, or give another place"),
-}
-
-
 def _spoken(verb: str) -> CommandLine:
     """Return how a verb speaks of arguments."""
     verbs = getattr(whole_command(), "commands", {})
@@ -174,12 +167,24 @@ def _of_files(error: OSError) -> str:
     """Return what the system says of a file, with the remedy where it is known; errors of studies'
     folders say all themselves."""
     if error.filename is None or error.strerror is None:
-        return str(error)
-    remedy = _REMEDIES.get(error.errno or 0)
-    return f"{os.fsdecode(error.filename)}: {error.strerror}" + (f"; {remedy}" if remedy else "")
+        return _of_the_working_folder(error) or str(error)
+    remedy = remedy_of(error)
+    said = f"{os.fsdecode(error.filename)}: {error.strerror}"
+    return f"{said}; {remedy}, or give another place" if remedy else said
+
+
+def _of_the_working_folder(error: OSError) -> str:
+    """Return what is said where names without a folder mean nothing any more; "" elsewhere."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return (
+            f"the working folder: {error.strerror or error}; go to one that is there, such as cd ~"
+        )
+    return ""
 
 
 def _complain(message: str) -> int:
     """Say in one line what is wrong and return the exit code."""
-    print("rai-sim:", " ".join(message.split()), file=sys.stderr)
+    print("rai-sim:", printable(" ".join(message.split())), file=sys.stderr)
     return 2

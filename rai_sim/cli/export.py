@@ -38,7 +38,7 @@ def export(
     chosen = parse_select(select or [])
     with warnings_in_a_line(every=True), interrupts_in_a_line():
         results, _ = study_at(study, store)
-        check_apart(path, results.folder, study)
+        check_apart(path, results.folder)
         found = selected(results, chosen)
         write = found.to_csv if path.suffix.lower() == ".csv" else found.to_parquet
         write(path, rows=rows, arms=arms)

@@ -24,6 +24,7 @@ from rai_sim.support import parsing
 from rai_sim.support.checks import check_delta
 from rai_sim.support.errors import ArgumentError, BadInput, Speech, told
 from rai_sim.support.parsing import near, seen
+from rai_sim.support.reading import was_read
 
 #: What `run` runs if no algorithm is named: the five variants of the paper's tables.
 VARIANTS = (
@@ -125,6 +126,13 @@ def check_file(path: Path, option: str) -> None:
     if path.is_dir():
         raise BadInput(f"{option} {path} is a folder; give the name of a file")
     check_parent(path, option)
+    check_unread(path, option)
+
+
+def check_unread(path: Path, option: str) -> None:
+    """Refuse the place of a file that other options, or a study's file, have read."""
+    if was_read(path):
+        raise BadInput(f"{option} {path} is a file that is read here; give another name")
 
 
 def check_folder(path: Path, option: str) -> None:

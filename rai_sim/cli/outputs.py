@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rai_sim.cli.options import check_file
+from rai_sim.cli.options import check_file, check_unread
 from rai_sim.cli.tables import json_text
 from rai_sim.simulation.result import Result
 from rai_sim.simulation.summary import found_in
@@ -34,11 +34,9 @@ def check_output(path: Path | None, kinds: tuple[str, ...] = ANY) -> None:
         raise BadInput(f"--output {path} ends in none of {', '.join(kinds)}; give a name that does")
 
 
-def check_apart(
-    path: Path | None, store: Path, study: Path | None = None, option: str = "--output"
-) -> None:
-    """Refuse the place of a study's results, a name among them, and that of its own file; links are
-    followed, as they are when it is written."""
+def check_apart(path: Path | None, store: Path, option: str = "--output") -> None:
+    """Refuse the place of a study's results, a name among them, and that of a file that was read,
+    its own file among them; links are followed, as they are when it is written."""
     if path is None:
         return
     place = path.resolve()
@@ -46,8 +44,7 @@ def check_apart(
         raise BadInput(
             f"{option} {path} lies among the study's results in {store}; give another place"
         )
-    if study is not None and place == study.resolve():
-        raise BadInput(f"{option} {path} is the study's own file; give another name")
+    check_unread(path, option)
 
 
 def write_output(

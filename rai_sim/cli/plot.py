@@ -57,7 +57,7 @@ def plot(
 
     with warnings_in_a_line(every=True), interrupts_in_a_line():
         results, _ = study_at(study, store)
-        check_apart(folder, results.folder, study)
+        check_apart(folder, results.folder)
         with for_paper(columns):
             lines = write_figures(selected(results, chosen), folder, kind, everything)
         for line in lines:

@@ -24,9 +24,10 @@ from rai_sim.support.named_means import means_in
 from rai_sim.support.parsing import (
     file_of,
     near,
-    parse_array,
     parse_integers,
+    parse_row,
     parse_scalar,
+    reader_of,
     seen,
 )
 from rai_sim.support.parsing import whole_number as whole
@@ -70,11 +71,11 @@ def _read(parameter: inspect.Parameter) -> Callable[[str], Any]:
     """Return what reads an argument from an option's text."""
     if _is_scalar(parameter):
         return parse_scalar
-    return _one_or_several if _is_either(parameter) else parse_array
+    return _one_or_several if _is_either(parameter) else reader_of(parameter.name)
 
 
 def _one_or_several(text: str) -> Any:
-    array = parse_array(text)
+    array = parse_row(text)
     return array.item() if array.size == 1 else array
 
 
@@ -196,14 +197,14 @@ def build_problem(options: Mapping[str, Any]) -> Problem:
                 "describes another; give one of the two"
             )
     kind = _kind(options)
-    arms = build_arms(options)
     needed = kinds.sizes_of(kind)
-    for name in kinds.SIZES:
-        text = options[name]
-        if name in needed and text is None:
+    for name in kinds.SIZES:  # what does not belong comes before what is missing
+        if name not in needed and options[name] is not None:
+            raise BadInput(_why_not(name, options[name], kind))
+    arms = build_arms(options)
+    for name in needed:
+        if options[name] is None:
             raise BadInput(f"{flag(name)} is missing but {_why_needed(name, kind, own[0])}")
-        if name not in needed and text is not None:
-            raise BadInput(_why_not(name, text, kind))
     sizes = {name: _size(name, options[name], arms.n_arms) for name in needed}
     build: Callable[..., Problem] = Problem if kind is None else kinds.KINDS[kind]
     return build(arms, **sizes, strict=options["strict"])
@@ -273,28 +274,26 @@ def build_arms(options: Mapping[str, Any]) -> Arms:
     """
     law = check_law(_DEFAULT_LAW if options["law"] is None else options["law"])
     arguments = arguments_of(LAWS[law])
+    for name, users in law_options().items():
+        if name not in arguments and options.get(name) is not None:
+            raise BadInput(
+                f"{flag(name)} {options[name]} does not belong to --law {law}; "
+                f"leave it out or choose --law {' or '.join(users)}"
+            )
     values: dict[str, Any] = {}
     column, names = options["column"], options["names"]
     file = None if options["means"] is None else file_of(options["means"])
     table = means_in(file, column, None if file is None else names)
-    for name, users in law_options().items():
+    for name in arguments:
         text = options.get(name)
-        if name == "means" and name in arguments and table is not None:
+        if name == "means" and table is not None:
             values[name] = table.values
-        elif name not in arguments:
-            if text is not None:
-                raise BadInput(
-                    f"{flag(name)} {text} does not belong to --law {law}; "
-                    f"leave it out or choose --law {' or '.join(users)}"
-                )
         elif text is not None:
             values[name] = read_option(name, _read(arguments[name]), text)
         elif arguments[name].default is inspect.Parameter.empty:
             raise BadInput(
                 f"{flag(name)} is missing; --law {law} needs it: numbers such as 0.9,0.5 or @FILE"
             )
-    if "means" in values:
-        values["means"] = values["means"].ravel()
     arms = LAWS[law](**values)
     if table is not None:
         return arms if table.names is None else arms.with_names(table.names)

@@ -43,7 +43,7 @@ def report(
 
     with warnings_in_a_line(every=True), interrupts_in_a_line():
         results, definition = study_at(study, store)
-        check_apart(path, results.folder, study)
+        check_apart(path, results.folder)
         named = beside(study, "").name if title is None else title
         write_report(
             selected(results, chosen),

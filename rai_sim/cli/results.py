@@ -47,7 +47,13 @@ def study_at(place: Path, store: Path | None) -> tuple[StudyResults, str | None]
                 f"--store {store} has no meaning with the folder {place}; leave it out, or give "
                 "the study's file"
             )
-        return open_study(place), None
+        results = open_study(place)
+        if not results.tasks:
+            raise BadInput(
+                f"{place} holds no task that can be read; run its study into it again, or give "
+                "another folder"
+            )
+        return results, None
     if not place.exists():
         raise BadInput(
             f"there is no {place}{near_file(place, '.toml', '.study')} name a study's folder or "

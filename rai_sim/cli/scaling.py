@@ -46,7 +46,7 @@ from rai_sim.cli.tables import json_text
 from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.problem import Problem, best_arm
 from rai_sim.support.errors import BadInput
-from rai_sim.support.parsing import near, parse_array, parse_integers, seen, whole_number
+from rai_sim.support.parsing import near, parse_integers, parse_row, seen, whole_number
 from rai_sim.support.wording import listed
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ def _places(axis: str, text: str) -> list[Any]:
     """Return the values along the axis, at least two."""
     found: list[Any]
     if axis in ("delta", "gap"):
-        found = read_option("points", parse_array, text).ravel().tolist()
+        found = read_option("points", parse_row, text).tolist()
     else:
         found = list(read_option("points", parse_integers, text))
     if len(found) < 2:

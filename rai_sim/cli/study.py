@@ -149,7 +149,7 @@ def study(
     wanted = Study.from_toml(file, **numbers, keep=keep)
     folder = store_of(file) if store is None else store
     check_output(output)
-    check_apart(output, folder, file)
+    check_apart(output, folder)
     rerun = again(
         "study",
         store=store,

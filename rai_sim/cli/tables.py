@@ -19,7 +19,7 @@ from rai_sim.simulation.summary import Summary, found_in, summarise
 from rai_sim.simulation.theorems import lower_bound, upper_bound
 from rai_sim.support.columns import Column, titles
 from rai_sim.support.text_tables import text_table as text_table
-from rai_sim.support.wording import count, json_safe, listed, number, percent
+from rai_sim.support.wording import count, json_safe, listed, number, percent, printable
 
 
 def _upper_cell(bound: tuple[str | None, float | None]) -> str:
@@ -194,7 +194,10 @@ def fitted_table(
     A line below says what had to be left out.
     `least` are the keys of columns that may be left out, the least important one first.
     """
-    names, texts = titles(columns), [[column.cell(row).text for column in columns] for row in rows]
+    names, texts = (
+        titles(columns),
+        [[printable(column.cell(row).text) for column in columns] for row in rows],
+    )
     widths = [max(map(len, entries)) for entries in zip(names, *texts, strict=True)]
     fitted = Columns(names, widths, left, places(columns, least), terminal_width())
     return [

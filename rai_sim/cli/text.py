@@ -11,12 +11,15 @@ from contextlib import contextmanager
 
 import typer
 
+from rai_sim.support.wording import printable
+
 
 def show(text: str, *, or_end: bool = False) -> None:
-    """Print a text. Where the reader has left, files are written and exit codes given all the same;
-    `or_end` says that there is nothing left to do then."""
+    """Print a text, its names as a terminal can show them. Where the reader has left, files are
+    written and exit codes given all the same; `or_end` says that there is nothing left to do
+    then."""
     try:
-        print(text, flush=True)
+        print(printable(text, "\n"), flush=True)
     except BrokenPipeError:
         # The reader has seen enough; what is still buffered, or follows, must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -32,7 +35,7 @@ def warnings_in_a_line(*, every: bool = False) -> Iterator[None]:
     before."""
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        print("rai-sim: WARNING:", message, file=sys.stderr)
+        print("rai-sim: WARNING:", printable(" ".join(str(message).split())), file=sys.stderr)
 
     with warnings.catch_warnings():
         if every:

@@ -31,6 +31,7 @@ from rai_sim.study.store import Store, StoreWarning
 from rai_sim.study.stored import VERSION, Reader, origins_of
 from rai_sim.study.task import Task, instance_key, instance_row, task_rows
 from rai_sim.support.forks import refuse_forked_polars
+from rai_sim.support.wording import count
 
 
 class Rows(NamedTuple):
@@ -246,6 +247,13 @@ class StudyData:
         run in, earlier runs' tasks first."""
         reader = Reader(self._instances, self._origins)
         tasks = []
+        lost = self.ledger.keys() - self._tasks.keys()
+        if lost:
+            self._warn(
+                f"store {self.store.folder}: replications of {count(len(lost), 'task')} are left out: "
+                "the part that says of what task they are is missing; running their study again "
+                "writes it anew"
+            )
         for key in sorted(self._tasks, key=self._order.__getitem__):
             row = self._tasks[key]
             if row["stream_version"] != STREAM_VERSION:
@@ -270,9 +278,9 @@ class StudyData:
                     "written about it makes no sense "
                     f"({error}); use the version of rai_sim that wrote it"
                 )
-        for remedy, count in reader.remedies.items():
+        for remedy, found in reader.remedies.items():
             self._warn(
-                f"store {self.store.folder}: {count} of {len(tasks)} tasks can be looked at, but "
+                f"store {self.store.folder}: {found} of {len(tasks)} tasks can be looked at, but "
                 f"not run again: {remedy}"
             )
         return tasks

@@ -46,8 +46,8 @@ from rai_sim.study.grid import Study
 from rai_sim.study.task import Task
 from rai_sim.support.checks import check_delta
 from rai_sim.support.errors import ArgumentTypeError
-from rai_sim.support.files import place_of
-from rai_sim.support.reading import read_text
+from rai_sim.support.files import place_of, remedy_of
+from rai_sim.support.reading import inputs_noted, read_text
 
 #: Keys at the top whose values `Study` checks, those that decide a task's numbers, with defaults,
 #: and all.
@@ -61,7 +61,8 @@ _TOP = ("algorithms", "delta", *_STUDY, *_NUMBERS, "max_pulls", "store", "instan
 def read_study(path: str | os.PathLike[str], **changes: Any) -> Study:
     """Read a study from a TOML file, with some keys' values in place of the file's (see
     `Study.from_toml`)."""
-    return _study(_read(path), Path(path).parent, changes)
+    with inputs_noted():  # a sweep reads a file of means once for each of its values
+        return _study(_read(path), Path(path).parent, changes)
 
 
 def store_of(path: str | os.PathLike[str]) -> Path:
@@ -87,7 +88,8 @@ def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
         return tomllib.loads(read_text(Path(path)))
     except OSError as error:
         raise StudyFileError(
-            f"{os.fspath(path)!r} cannot be read: {error.strerror or error}; name a TOML file"
+            f"{os.fspath(path)!r} cannot be read: {error.strerror or error}; "
+            f"{remedy_of(error) or 'name a TOML file'}"
         ) from None
     except (ValueError, RecursionError) as error:
         escape = "Unescaped '\\'" in str(error)

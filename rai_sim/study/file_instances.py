@@ -30,7 +30,7 @@ from rai_sim.study.file_values import (
 )
 from rai_sim.support.files import place_of
 from rai_sim.support.named_means import Means, means_in
-from rai_sim.support.parsing import parse_array
+from rai_sim.support.parsing import reader_of
 from rai_sim.support.wording import quoted
 
 _FAMILIES = ("evenly_spaced", "linear_gaps", "geometric_gaps", "one_apart", "random_means")
@@ -64,7 +64,7 @@ def instances_of(
             )
         no_other_keys(place, entry, _instance_keys())
         name = entry.get("name", f"instance {i + 1}")
-        if not isinstance(name, str) or not name:
+        if not isinstance(name, str) or not name.strip(" "):
             raise StudyFileError(f"{place}.name = {name!r}: give a text in quotes")
         entry = {key: counts(value) if key in _COUNTS else value for key, value in entry.items()}
         swept = {
@@ -191,9 +191,7 @@ def _arms(place: str, keys: dict[str, Any], folder: Path) -> Arms:
     means, names = _named(place, keys, folder)
     keys |= {} if means is None else {"means": means}
     given = {
-        key: _from_file(f"{place}.{key}", keys.pop(key), folder)
-        if key in _TABLES
-        else keys.pop(key)
+        key: _from_file(place, key, keys.pop(key), folder) if key in _TABLES else keys.pop(key)
         for key in arguments
         if key in keys
     }
@@ -234,16 +232,15 @@ def _texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
-def _from_file(path: str, value: Any, folder: Path) -> Any:
+def _from_file(place: str, key: str, value: Any, folder: Path) -> Any:
+    path, read = f"{place}.{key}", reader_of(key)
     if not isinstance(value, str):
         if _holds_booleans(value):
             raise StudyFileError(
                 f"{path} = {quoted(value)}: it holds true or false; give numbers, such as 1 and 0"
             )
         return value
-    return within(
-        path, value, lambda name: parse_array(f"@{place_of(folder, name.removeprefix('@'))}")
-    )
+    return within(path, value, lambda name: read(f"@{place_of(folder, name.removeprefix('@'))}"))
 
 
 def _holds_booleans(value: Any) -> bool:

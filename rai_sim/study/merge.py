@@ -19,7 +19,7 @@ from rai_sim.study.results import StudyResults
 from rai_sim.study.store import Store, StoreError
 from rai_sim.study.union import Source, cut_of, forget, united
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
-from rai_sim.support.files import flush_folder, write_atomically
+from rai_sim.support.files import flush_folder, remedy_of, write_atomically
 from rai_sim.support.forks import refuse_forked_polars
 from rai_sim.support.values import short
 
@@ -132,8 +132,9 @@ def _write(
         if isinstance(error, StoreError):
             raise
         raise StoreError(
-            f"{target} cannot be written: {error.strerror or error}; free space or give another "
-            "folder, then merge again: nothing was changed"
+            f"{target} cannot be written: {error.strerror or error}; "
+            f"{remedy_of(error) or 'mend that'} or give another folder, then merge again: nothing was "
+            "changed"
         ) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

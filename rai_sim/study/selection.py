@@ -48,6 +48,10 @@ def select_tasks(
         values = _listed(name, given)
         tests = [matcher(value, tasks) for value in values]
         for value, test in zip(values, tests, strict=True):
+            if not tasks:
+                raise ArgumentValueError(
+                    name, f"{name} is {value!r}, but the study's folder holds no task"
+                )
             if not any(map(test, tasks)):
                 there = dict.fromkeys(_WORDS[name](task) for task in tasks)
                 raise ArgumentValueError(
@@ -58,7 +62,7 @@ def select_tasks(
     found = tuple(
         task for task in tasks if all(any(test(task) for test in tests) for _, _, tests in matches)
     )
-    if not found:
+    if matches and not found:
         asked = " and ".join(
             f"{name} {' or '.join(map(repr, values))}" for name, values, _ in matches
         )

@@ -36,7 +36,7 @@ from rai_sim.study.schemas import (
     keeps_arm_pulls,
     schema_of,
 )
-from rai_sim.support.files import TEMPORARY, write_atomically
+from rai_sim.support.files import TEMPORARY, remedy_of, write_atomically
 
 #: Version of the layout, in the marker and in every part.
 FORMAT = 1
@@ -127,6 +127,7 @@ class Store:
         self._lock: int | None = None
         # a backend's threads may ask for work while the main one writes
         self._thread = threading.RLock()
+        self._refuse_file()
         if keep is not None:
             self._create(keep)
         self.keep = self._read_marker()
@@ -151,10 +152,6 @@ class Store:
         return schema_of(kind, self.keep)
 
     def _create(self, keep: str) -> None:
-        if self.folder.exists() and not self.folder.is_dir():
-            raise StoreError(
-                f"store {self.folder} is a file; name a folder for the study's results"
-            )
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             strangers = self._visible()
@@ -210,8 +207,15 @@ class Store:
             )
         return StoreError(
             f"store {self.folder} cannot {what}: {error.strerror or error}; "
-            "free space or change permissions, then run the same again: finished parts are kept"
+            f"{remedy_of(error) or 'mend that'}, then run the same again: finished parts are kept"
         )
+
+    def _refuse_file(self) -> None:
+        # not by Path, which raises for names that are too long
+        if os.path.exists(self.folder) and not os.path.isdir(self.folder):
+            raise StoreError(
+                f"store {self.folder} is a file; name a folder for the study's results"
+            )
 
     # Reading
     # ----------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from rai_sim.problem import Problem
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import short
+from rai_sim.support.wording import printable
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Task:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be written down."""
-        if not isinstance(self.instance, str) or not self.instance:
+        if not isinstance(self.instance, str) or not self.instance.strip(" "):
             raise ArgumentTypeError(
                 "instance",
                 f"instance is {short.repr(self.instance)}; give it a name, a text",
@@ -79,9 +80,8 @@ class Task:
     @property
     def label(self) -> str:
         """Instance, algorithm and delta in words."""
-        return (
-            f"{self.instance}, {self.experiment.algorithm.label}, delta {self.experiment.delta:g}"
-        )
+        e, instance = self.experiment, printable(self.instance)
+        return f"{instance}, {e.algorithm.label}, delta {e.delta:g}"
 
 
 def instance_key(problem: Problem) -> str:

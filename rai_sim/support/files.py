@@ -8,6 +8,7 @@ process's own standard output) is written into.
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import re
@@ -39,6 +40,24 @@ _FORMULA = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
 #: The most links on the way to a file; Linux, too, gives up after so many.
 _MOST_LINKS = 40
+
+
+#: What helps against an error of the system.
+_REMEDIES = {
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "change permissions"),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "free space"),
+}
+
+
+def remedy_of(error: OSError) -> str | None:
+    """Return what helps against an error of the system; None where that is not known.
+
+    Examples
+    --------
+    >>> remedy_of(PermissionError(errno.EACCES, "Permission denied")), remedy_of(OSError())
+    ('change permissions', None)
+    """
+    return _REMEDIES.get(error.errno or 0)
 
 
 def place_of(folder: Path, name: str) -> Path:

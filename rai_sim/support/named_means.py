@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.parsing import near
-from rai_sim.support.reading import read_text
+from rai_sim.support.reading import is_number, read_text
 from rai_sim.support.wording import listed, quoted
 
 #: What may stand between cells.
 _BETWEEN = ",;\t"
+#: What helps where nothing is known of what was meant.
+_MEND = "mend it"
 
 
 class Means(NamedTuple):
@@ -68,7 +70,7 @@ def has_header(path: Path) -> bool:
     False
     """
     records = _records(read_text(path), 1)
-    return bool(records) and not any(map(_is_number, records[0][1]))
+    return bool(records) and not any(map(is_number, records[0][1]))
 
 
 def read_means(path: Path, column: str | None = None, names: str | None = None) -> Means:
@@ -111,7 +113,8 @@ def read_means(path: Path, column: str | None = None, names: str | None = None) 
             raise ArgumentValueError(
                 "means",
                 f"means: {path} holds {quoted(cells[at])} in line {line}, column "
-                f"{table.header[at]!r}, which is no number; mend it, or leave the line out",
+                f"{table.header[at]!r}, which is no number; {_remedy(cells[at])}, or leave the "
+                "line out",
             )
     texts = None if named is None else tuple(cells[named].strip() for _, cells in table.records)
     if texts is not None and "" in texts:
@@ -169,8 +172,8 @@ def _only_column_of_numbers(table: _Table, named: int | None) -> int:
         columns = listed([repr(one) for one in table.header], 12)
         raise ArgumentValueError(
             "means",
-            f"means: {table.path} has no column of numbers alone among {columns}; mend it, or name "
-            "the column of means",
+            f"means: {table.path} has no column of numbers alone among {columns}"
+            f"{_nearest(table, named)}, or name the column of means",
         )
     columns = listed([repr(table.header[at]) for at in found], 12)
     raise ArgumentValueError(
@@ -178,6 +181,31 @@ def _only_column_of_numbers(table: _Table, named: int | None) -> int:
         f"column is not given, but {table.path} has several columns of numbers: {columns}; name "
         "that of the means",
     )
+
+
+def _nearest(table: _Table, named: int | None) -> str:
+    """Return what keeps the column that is most like one of numbers from being one, and what helps."""
+    flaws = {
+        at: [
+            (line, cells[at])
+            for (line, cells), value in zip(table.records, table.numbers(at), strict=True)
+            if value is None
+        ]
+        for at in range(len(table.header))
+        if at != named
+    }
+    # a cell that is one but for its comma is nearer than a word
+    words = {at: sum(_remedy(cell) == _MEND for _, cell in wrong) for at, wrong in flaws.items()}
+    if not flaws or words[nearest := min(flaws, key=words.__getitem__)] == len(table.records):
+        return f"; {_MEND}"
+    line, cell = flaws[nearest][0]
+    return f": {table.header[nearest]!r} holds {quoted(cell)} in line {line}; {_remedy(cell)}"
+
+
+def _remedy(cell: str) -> str:
+    """Return what helps where a cell is no number."""
+    comma = cell.count(",") == 1 and is_number(cell.replace(",", "."))
+    return "write decimal points, not commas" if comma else _MEND
 
 
 def _read(path: Path) -> _Table:
@@ -221,16 +249,7 @@ def _records(text: str, most: int | None = None) -> list[tuple[int, list[str]]]:
     return found
 
 
-def _is_number(cell: str) -> bool:
-    """Return whether a cell is a number, NaN and infinities included."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return "_" not in cell  # Python takes 0_9 for 9
-
-
 def _number(cell: str) -> float | None:
     """Return the finite number that a cell holds, None if it holds none."""
-    value = float(cell) if _is_number(cell) else math.nan
+    value = float(cell) if is_number(cell) else math.nan
     return value if math.isfinite(value) else None

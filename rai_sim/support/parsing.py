@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from pathlib import Path
 
@@ -17,12 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.support.errors import BadInput
-from rai_sim.support.reading import read_array
+from rai_sim.support.files import remedy_of
+from rai_sim.support.reading import is_number, read_array
 from rai_sim.support.wording import shortened
 
 #: Longer integers are no numbers of anything.
 _MOST_DIGITS = 700
 _MOST_NEAR = 3
+#: Arguments of reward laws that are tables; all other arrays of numbers are rows.
+_TABLES = ("probabilities", "rewards")
 _FILE_REMEDY = (
     "give a text file with one number a line or comma-separated rows, or a .npy file of numbers"
 )
@@ -151,6 +154,28 @@ def parse_array(text: str) -> NDArray[np.float64]:
     return np.array(table if ";" in text else table[0], dtype=np.float64)
 
 
+def parse_row(text: str) -> NDArray[np.float64]:
+    """Return the numbers of a text, or of an @FILE with one row or one column: one-dimensional.
+
+    Examples
+    --------
+    >>> parse_row("0.9,0.5").tolist(), parse_row("0.9;0.5").tolist()
+    ([0.9, 0.5], [0.9, 0.5])
+    """
+    return _one_row(text, "numbers, such as 0.9,0.5")
+
+
+def reader_of(argument: str) -> Callable[[str], NDArray[np.float64]]:
+    """Return what reads an array that a reward law is made from: a table, or one row.
+
+    Examples
+    --------
+    >>> reader_of("probabilities")("1,0;0.5,0.5").shape, reader_of("means")("0.9;0.5").shape
+    ((2, 2), (2,))
+    """
+    return parse_array if argument in _TABLES else parse_row
+
+
 def parse_integers(text: str) -> tuple[int, ...]:
     """Return the integers of a text such as 3,5,2 or of an @FILE with one row or one column.
 
@@ -159,13 +184,7 @@ def parse_integers(text: str) -> tuple[int, ...]:
     >>> parse_integers("3,5,2")
     (3, 5, 2)
     """
-    table = parse_array(text)
-    values = table.ravel()
-    if values.size != max(table.shape, default=1):
-        raise BadInput(
-            f"{shortened(text)} is a table of shape {table.shape}; give one row of integers, "
-            "such as 3,5,2"
-        )
+    values = _one_row(text, "integers, such as 3,5,2")
     wrong = np.flatnonzero(~np.isfinite(values) | (values != np.floor(values)))
     if wrong.size:
         raise BadInput(
@@ -175,22 +194,30 @@ def parse_integers(text: str) -> tuple[int, ...]:
     return tuple(int(value) for value in values)
 
 
+def _one_row(text: str, what: str) -> NDArray[np.float64]:
+    """Return the numbers of one row or one column; more of them would be run together."""
+    table = parse_array(text)
+    if table.size != max(table.shape, default=1):
+        file = file_of(text) is not None
+        raise BadInput(
+            f"{shortened(text)} is a table of shape {table.shape}; give one row of {what}"
+            + (", or a file with one number a line, with decimal points" if file else "")
+        )
+    return table.ravel()
+
+
 def _read_array(path: Path) -> NDArray[np.float64]:
+    remedy = _FILE_REMEDY
     try:
         return read_array(path)
     except OSError as error:
-        why = f"cannot be read: {error.strerror or error}"
+        why, remedy = f"cannot be read: {error.strerror or error}", remedy_of(error) or remedy
     except ValueError as error:
         why = f"cannot be used: {str(error).rstrip('.')}"
-    raise BadInput(f"{path} {why}; {_FILE_REMEDY}")
+    raise BadInput(f"{path} {why}; {remedy}")
 
 
 def _number(text: str, entry: str, remedy: str) -> float:
-    try:
-        if "_" in entry:  # Python takes 0_9 for 9
-            raise ValueError
-        return float(entry)
-    except ValueError:
-        raise BadInput(
-            f"{shortened(text)} holds {entry!r}, which is not a number; {remedy}"
-        ) from None
+    if not is_number(entry):
+        raise BadInput(f"{shortened(text)} holds {entry!r}, which is not a number; {remedy}")
+    return float(entry)

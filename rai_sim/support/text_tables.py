@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rai_sim.support.wording import printable
+
 
 def text_table(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     """Return lines with aligned columns; row 0 is the header, the first `left` columns are flush
-    left.
+    left. A cell keeps to its line (`printable`).
 
     Examples
     --------
@@ -16,6 +18,7 @@ def text_table(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     ----------
     A    1,000
     """
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
     def line(row: Sequence[str]) -> str:

@@ -149,7 +149,7 @@ def texts(name: str, value: Iterable[str]) -> tuple[str, ...]:
     TypeError
         If it is one text itself, has no order, or holds something else.
     ValueError
-        If a text cannot be written as UTF-8: half of a surrogate pair.
+        If a text is blank, or cannot be written as UTF-8: half of a surrogate pair.
 
     Examples
     --------
@@ -175,6 +175,10 @@ def texts(name: str, value: Iterable[str]) -> tuple[str, ...]:
                 name,
                 f"{name}[{i}] is {item!a}, which holds half of a surrogate pair; no file can hold "
                 "that: mend the text",
+            )
+        if not item.strip(" "):  # what else is not seen is written out where it is shown
+            raise ArgumentValueError(
+                name, f"{name}[{i}] is {item!r}, which nobody would see; give a text"
             )
     return plain
 

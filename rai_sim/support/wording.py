@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import reprlib
 from collections.abc import Sequence
 from typing import Any
@@ -29,8 +30,24 @@ class _Short(reprlib.Repr):
         return " ".join(super().repr_instance(x, level).split())
 
 
+#: Control characters, and those that end lines.
+_STEERING = re.compile("[\x00-\x1f\x80-\x9f\u2028\u2029]")
 #: Values as messages repeat them: `short.repr(value)`.
 short = _Short()
+
+
+def printable(text: str, besides: str = "") -> str:
+    r"""Return a text in which characters that steer a terminal stand as Python writes them, so that
+    names keep to their line and cell; those in `besides` stay.
+
+    Examples
+    --------
+    >>> print(printable("two\narms\x1b[31m"))
+    two\narms\x1b[31m
+    """
+    return _STEERING.sub(
+        lambda found: found[0] if found[0] in besides else repr(found[0])[1:-1], text
+    )
 
 
 def shortened(text: str, most: int = 60) -> str:

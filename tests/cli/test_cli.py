@@ -183,3 +183,19 @@ def test_start_up_loads_only_what_is_needed() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     )
     assert found.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_working_folder_that_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """It is named, not nothing; what needs no folder is done."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    for words in ("run -o x.csv", "trace --plot x.png", "report s.study", "merge a b -o c"):
+        assert refused(capsys, words) == (
+            "rai-sim: the working folder: No such file or directory; go to one that is there, such "
+            "as cd ~\n"
+        )
+    printed(capsys, "bounds --table-task 1")

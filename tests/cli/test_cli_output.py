@@ -114,7 +114,7 @@ def test_a_table_is_written_whatever_becomes_of_what_is_shown(file: Path, tmp_pa
             "s.csv",
             "two.toml",
             "study FILE --output LINK",
-            "is the study's own file; give another name",
+            "is a file that is read here; give another name",
         ),
         ("s.csv", "two.study/s.csv", "study FILE --output LINK", "lies among the study's results"),
         ("deep", "two.study", "study FILE --output LINK/s.csv", "lies among the study's results"),
@@ -124,7 +124,12 @@ def test_a_table_is_written_whatever_becomes_of_what_is_shown(file: Path, tmp_pa
             "report FILE -o LINK",
             "lies among the study's results",
         ),
-        ("p.html", "two.toml", "report FILE -o LINK", "is the study's own file; give another name"),
+        (
+            "p.html",
+            "two.toml",
+            "report FILE -o LINK",
+            "is a file that is read here; give another name",
+        ),
         ("figures", "two.study", "plot FILE -o LINK", "lies among the study's results"),
         (
             "p.html",

@@ -1,14 +1,17 @@
 """Files that verbs write results into."""
 
 import json
+import re
 from pathlib import Path
 
 import polars as pl
 import pytest
+from command_line import Capture, refused
 
 import rai_sim as rai
 from rai_sim.cli.outputs import TABLES, check_apart, check_output, results_frame, write_output
 from rai_sim.support.errors import BadInput
+from rai_sim.support.reading import inputs_noted, read_array
 
 
 def test_names_are_looked_at_before_anything_runs(tmp_path: Path) -> None:
@@ -26,9 +29,51 @@ def test_names_are_looked_at_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="lies among the study's results"):
         check_apart(tmp_path / "a.csv", tmp_path)
     with pytest.raises(BadInput, match=r"--plot .* lies among the study's results"):
-        check_apart(tmp_path, tmp_path, tmp_path, "--plot")
-    with pytest.raises(BadInput, match="is the study's own file"):
-        check_apart(tmp_path / "a.csv", tmp_path / "b.study", tmp_path / "a.csv")
+        check_apart(tmp_path, tmp_path, "--plot")
+    (tmp_path / "a.csv").write_text("0.9\n")
+    check_apart(tmp_path / "a.csv", tmp_path / "b.study")
+    with inputs_noted():
+        read_array(tmp_path / "a.csv")
+        for check in (check_output, lambda path: check_apart(path, tmp_path / "b.study")):
+            check(tmp_path / "b.csv")
+            with pytest.raises(
+                BadInput, match=r"--output .*a\.csv is a file that is read here; give"
+            ):
+                check(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "run --means F --names title --problem best_arm -o F",
+        "run --means F -o LINK --problem best_arm",
+        "run --means 0.9,0.5 --clusters @SIZES --required 1,0 -o SIZES",
+        "run --law categorical --values 0,1 --probabilities @T --problem best_arm -o T",
+        "success --pulls @SIZES -o SIZES",
+        "study S -o F",
+        "export S",
+        "report S -o F",
+    ],
+)
+def test_no_output_goes_over_what_was_read(words: str, tmp_path: Path, capsys: Capture) -> None:
+    """Of options and of a study's file, by its name, by a link, and by a default; a pipe has none."""
+    means, sizes, table = tmp_path / "f.csv", tmp_path / "sizes.csv", tmp_path / "t.csv"
+    means.write_text("title,mean\nx,0.75\ny,0.25\n")
+    sizes.write_text("1\n1\n")
+    table.write_text("0.5,0.5\n0.25,0.75\n")
+    (tmp_path / "link.csv").symlink_to(means)
+    study = tmp_path / "f.toml"
+    study.write_text(
+        'algorithms = ["vanilla"]\nreplications = 2\n[[instances]]\nmeans = "f.csv"\n'
+        'problem = "best_arm"\n'
+    )
+    rai.Study.from_toml(study).run(tmp_path / "f.study")
+    places = {"F": means, "LINK": tmp_path / "link.csv", "SIZES": sizes, "S": study, "T": table}
+    for name, place in places.items():
+        words = re.sub(rf"(?<= |@){name}\b", str(place), words)
+    before = [one.read_bytes() for one in (means, sizes, table)]
+    assert "is a file that is read here; give another name" in refused(capsys, words)
+    assert [one.read_bytes() for one in (means, sizes, table)] == before
 
 
 def test_the_end_tells_the_kind(tmp_path: Path) -> None:

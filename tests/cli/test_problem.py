@@ -35,6 +35,9 @@ REWARDS = np.tile([[1.0], [0.0]], 2_000)
 SPOKEN: dict[str, Arms] = {
     "--means 0.75,0.25": Bernoulli([0.75, 0.25]),
     "--means @means.txt": Bernoulli([0.75, 0.25]),
+    "--means row.csv": Bernoulli([0.75, 0.25]),
+    "--means 0.75\\;0.25": Bernoulli([0.75, 0.25]),
+    "--law uniform --low row.csv --high 1,1": Uniform([0.75, 0.25], [1, 1]),
     "--law gaussian --means -0.5,0.25 --sd 0.25": Gaussian([-0.5, 0.25], sd=0.25),
     "--law Gaussian --means '1e-1, 0.25'": Gaussian([0.1, 0.25]),
     "--law gaussian --means 3,1 --sd 2,1 --sigma 2": Gaussian([3, 1], sd=[2, 1], sigma=2),
@@ -65,6 +68,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "empty.csv": "",
         "words.csv": "0.5,abc\n",
         "ragged.csv": "1,2\n3\n",
+        "comma.csv": "0,5\n0,4\n",
+        "row.csv": "0.75,0.25\n",
     }
     for name, text in texts.items():
         Path(name).write_text(text)
@@ -284,8 +289,20 @@ REFUSALS: dict[str, tuple[str, ...]] = {
     ),
     f"run --means none.csv --names title {PAIR}": ("--means none.csv", "No such file"),
     f"run --means 0.5,0.4 --column stars {PAIR}": ("--column: ", "but means is no such file"),
+    f"run --means 0.5,0.4 --names a, {PAIR}": ("--names: names[1] is '', which nobody would see",),
     f"run --means 0.5,0.4 --names a {PAIR}": ("--names: names has 1 entries for 2 arms",),
     # laws
+    f"run --means 0.5,0.4;0.3,0.2 {PAIR}": (
+        "--means 0.5,0.4;0.3,0.2 is a table of shape (2, 2); give one row of numbers",
+    ),
+    f"run --means comma.csv {PAIR}": (
+        "--means comma.csv is a table of shape (2, 2)",
+        "with decimal points",
+    ),
+    "run --sd 0.6": ("--sd 0.6 does not belong to --law bernoulli", "--law gaussian"),
+    "run --sigma 1": ("--sigma 1 does not belong to --law bernoulli", "leave it out or choose"),
+    "run -k 3": ("--k 3 belongs to a --problem; give one of one_of_top, top, m_of_top",),
+    "run --problem best_arm -k 3": ("--k 3 does not belong to --problem best_arm",),
     f"run --means 0.5,nan {PAIR}": ("--means", "means[1] is nan", "finite"),
     f"run --means 0.5,inf {PAIR}": ("--means", "means[1] is inf", "finite"),
     f"run --means 0.5,x {PAIR}": ("--means 0.5,x", "'x'", "separate numbers by commas"),
@@ -329,7 +346,7 @@ REFUSALS: dict[str, tuple[str, ...]] = {
     "run --law recorded --rewards words.csv": ("--rewards words.csv", "abc", "give a text file"),
     "run --law recorded --rewards ragged.csv": (
         "--rewards ragged.csv",
-        "columns",
+        "line 2 holds 1 number, line 1 2",
         "give a text file",
     ),
     "run --law recorded --rewards text.npy": (

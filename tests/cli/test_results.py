@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from command_line import Capture, refused
+from command_line import Capture, refused, run
 
 from rai_sim.cli.results import beside
 
@@ -22,6 +22,22 @@ def test_default_names_keep_what_tells_studies_apart(study: str, page: str) -> N
     assert beside(Path(study), ".html") == Path(page)
 
 
+@pytest.mark.parametrize("verb", ["report", "plot", "export"])
+@pytest.mark.parametrize("lost", ["*.parquet", "tasks-*", "instances-*"])
+@pytest.mark.filterwarnings("ignore::rai_sim.study.StoreWarning")
+def test_a_folder_without_tasks(verb: str, lost: str, file: Path, capsys: Capture) -> None:
+    """Whatever of it was lost."""
+    folder = file.with_suffix(".study")
+    for path in folder.glob(lost):
+        path.unlink()
+    run(f"{verb} {folder}", expect=2)
+    said = capsys.readouterr().err.splitlines()
+    assert said[-1].endswith(
+        "holds no task that can be read; run its study into it again, or give another folder"
+    )
+    assert len(said) == {"*.parquet": 1, "tasks-*": 2, "instances-*": 9}[lost]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -32,7 +48,7 @@ def test_default_names_keep_what_tells_studies_apart(study: str, page: str) -> N
         ("report STUDY -o .", "--output . is a folder; give the name of a file"),
         ("report STUDY -o nowhere/r.html", "there is no folder nowhere; make it first"),
         ("report STUDY --store nowhere", "run rai-sim study"),
-        ("report STUDY -o STUDY", "is the study's own file; give another name"),
+        ("report STUDY -o STUDY", "is a file that is read here; give another name"),
         ("report STUDY -o FOLDER/r.html", "lies among the study's results in"),
         ("plot STUDY -o FOLDER/figures", "lies among the study's results in"),
         ("report FOLDER --store FOLDER", "--store"),

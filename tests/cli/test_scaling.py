@@ -150,6 +150,7 @@ def test_a_precision_instead(capsys: Capture) -> None:
         ("delta --points 0.1", "--points 0.1 is one; a slope needs at least two"),
         ("delta --points 0.1,0.1", "--points: deltas holds 0.1 twice; leave one out"),
         ("delta --points 0.1,x", "--points "),
+        ("delta --points 0.1,0.2;0.3,0.4", "--points 0.1,0.2;0.3,0.4 is a table of shape (2, 2);"),
         ("gap --points 0.1,-1", "--points: gaps holds -1.0; every gap must be positive"),
         ("n --points 10,0", "--points: numbers is 0; it must be at least 2"),
         ("k --points 1,20", "--points: ks is 20; it must be an integer from 1 to 19, N - 1"),

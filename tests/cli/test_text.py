@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import ROOT, Capture, run
+from command_line import ROOT, Capture, refused, run
 
 import rai_sim as rai
 from rai_sim.cli import run as cli
@@ -25,6 +25,25 @@ def test_warnings_are_a_line(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -
         warnings.simplefilter("default")
         run("run --table-task 1 --algorithm butterscotch --replications 2")
     assert capsys.readouterr().err == "rai-sim: WARNING: the cache is full; free space\n"
+
+
+def test_names_keep_to_their_line(tmp_path: Path, capsys: Capture) -> None:
+    """In tables, plans, warnings and refusals nothing that a name holds steers the terminal."""
+    file = tmp_path / "s.toml"
+    file.write_text(
+        'algorithms = ["butterscotch"]\nreplications = 5\n[[instances]]\n'
+        'name = "\\u001b[31mred\\nline\\ttab"\nmeans = [0.9, 0.1]\nproblem = "best_arm"\n'
+    )
+    shown = r"\x1b[31mred\nline\ttab"
+    for words in (f"study {file} --dry-run", f"study {file}"):
+        run(words)
+        out, err = capsys.readouterr()
+        assert f"\n{shown} " in out
+        assert "\x1b" not in out + err
+    next((tmp_path / "s.study").glob("instances-*")).unlink()
+    run(f"report {tmp_path}/s.study", expect=2)
+    assert "\x1b" not in capsys.readouterr().err
+    assert "\x1b" not in refused(capsys, f"run --algorithm '{chr(27)}[31mred'")
 
 
 PROGRAM = (sys.executable, "-m", "rai_sim")

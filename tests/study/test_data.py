@@ -103,6 +103,20 @@ def test_a_lost_instance_is_written_anew(folder: Path) -> None:
     assert rai.open_study(folder).summary().equals(whole)
 
 
+def test_lost_tasks_are_told_of_and_written_anew(folder: Path) -> None:
+    """What is stored of them cannot be said to be of anything, until the study is run again."""
+    whole = rai.open_study(folder).summary()
+    next(folder.glob("tasks-*.parquet")).unlink()
+    with pytest.warns(StoreWarning) as caught:
+        assert rai.open_study(folder).tasks == ()
+    assert [str(warning.message).partition(": ")[2] for warning in caught] == [
+        "replications of 4 tasks are left out: the part that says of what task they are is missing; "
+        "running their study again writes it anew"
+    ]
+    small(40).run(folder)
+    assert rai.open_study(folder).summary().equals(whole)
+
+
 GAPS = (0.4, 0.05, 0.2)
 
 

@@ -180,6 +180,7 @@ from rai_sim.study.file_values import StudyFileError
             r"entry must be",
         ),
         ('name = "two arms"', "name = 3", r"instances\[0\]\.name = 3: give a text in quotes"),
+        ('name = "two arms"', 'name = " "', r"instances\[0\]\.name = ' ': give a text in quotes"),
         (
             'name = "two arms"',
             "strict = 3",
@@ -258,6 +259,19 @@ def test_means_and_names_of_a_table(tmp_path: Path) -> None:
     assert problems["listed"].arms.names == ("A", "B")
     assert problems["apart"] == rai.best_arm(rai.Gaussian(means))
     assert problems["apart"].arms.names == ("x", "y", "z")
+
+
+def test_means_in_a_row(tmp_path: Path) -> None:
+    """A file may hold them in one line as well, but no table: of decimal commas it would be one."""
+    (tmp_path / "row.csv").write_text("0.75,0.5\n")
+    (tmp_path / "comma.csv").write_text("0,75\n0,5\n")
+    text = 'algorithms = ["vanilla"]\n[[instances]]\nmeans = "row.csv"\nproblem = "full"\n'
+    (problem,) = (task.experiment.problem for task in study_of(tmp_path, text).tasks)
+    assert problem == rai.full_ranking(rai.Bernoulli([0.75, 0.5]))
+    with pytest.raises(
+        StudyFileError, match=r"means = 'comma.csv': .*is a table of shape \(2, 2\); give one row"
+    ):
+        study_of(tmp_path, text.replace("row.csv", "comma.csv"))
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from rai_sim.plotting.drawing import render
 from rai_sim.plotting.inputs import cases_of
 from rai_sim.report import report
 from rai_sim.study import StudyResults
+from rai_sim.study.selection import select_tasks
 
 VANILLA, PLAIN, BUTTERSCOTCH = rai.Vanilla(), rai.Vanilla(merging=False), rai.Butterscotch()
 PROBLEMS = {
@@ -121,6 +122,14 @@ def test_what_is_refused(
     """Argument and value, and what there is."""
     with pytest.raises(error, match=words):
         results.select(**what)
+
+
+def test_a_study_without_tasks(results: StudyResults) -> None:
+    """Nothing asked for is all that there is, also where that is nothing."""
+    assert select_tasks(results.tasks) == results.tasks
+    assert select_tasks([]) == ()
+    with pytest.raises(ValueError, match="instance is 'a', but the study's folder holds no task"):
+        select_tasks([], instance="a")
 
 
 def test_none_has_all(results: StudyResults) -> None:

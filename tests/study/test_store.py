@@ -157,7 +157,7 @@ def test_a_full_disk_is_an_error_that_loses_nothing(
         patch.setattr("rai_sim.study.store.write_atomically", FullDisk(int(share * used)).write)
         with pytest.raises(
             StoreError,
-            match=r"No space left on device; free space or change permissions, then run the same again",
+            match=r"No space left on device; free space, then run the same again: finished parts",
         ):
             small(40).run(tmp_path / "store")
     assert not list((tmp_path / "store").glob(".*.writing"))
@@ -212,7 +212,7 @@ def test_a_folder_that_cannot_be_written_to(folder: Path, monkeypatch: pytest.Mo
     try:
         with pytest.raises(
             StoreError,
-            match=r"cannot be written to .*Permission denied; free space or change permissions",
+            match=r"cannot be written to .*Permission denied; change permissions, then run the same",
         ):
             small(50).run(folder)
         assert small(40).results(folder).summary().equals(whole)
@@ -255,6 +255,10 @@ def test_folders_that_are_no_stores(tmp_path: Path) -> None:
         match=r"holds thesis\.tex but no rai-sim-store\.json; name a new or an empty folder",
     ):
         small().run(tmp_path)
+    with pytest.raises(
+        StoreError, match=r"thesis\.tex is a file; name a folder for the study's results"
+    ):
+        rai.open_study(tmp_path / "thesis.tex")
     with pytest.raises(
         StoreError, match=r"thesis\.tex is a file; name a folder for the study's results"
     ):

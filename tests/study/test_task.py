@@ -41,6 +41,7 @@ def test_what_cannot_be_written_down() -> None:
     for instance, parameters, message in (
         (3, {}, "instance is 3; give it a name"),
         ("", {}, "give it a name"),
+        ("  ", {}, "give it a name"),
         ("x", {"n": np.int64(3)}, "cannot be written down: .*int64.*; give numbers of Python"),
         ("\ud800", {}, "cannot be written down"),
     ):

@@ -60,7 +60,19 @@ REFUSED = {
     ),
     ("a,b,a\n1,2,3\n", "a", None): ("column", "has 2 columns of that name: rename one"),
     ("a,b\n", None, None): ("means", "holds no rows below its header"),
-    ("a,b\nx,y\n", None, None): ("means", "has no column of numbers alone among 'a', 'b'"),
+    ("a,b\nx,y\n", None, None): ("means", "has no column of numbers alone among 'a', 'b'; mend it"),
+    ("a;b\nx;0,5\ny;0,25\n", None, None): (
+        "means",
+        "alone among 'a', 'b': 'b' holds '0,5' in line 2; write decimal points, not commas, or name",
+    ),
+    ("a;b\nx;0,5\ny;0,25\n", "b", "a"): (
+        "means",
+        "holds '0,5' in line 2, column 'b', which is no number; write decimal points, not commas,",
+    ),
+    ("a,b\nx,1\ny,2\nz,n/a\n", None, None): (
+        "means",
+        "alone among 'a', 'b': 'b' holds 'n/a' in line 4; mend it",
+    ),
     ("a,b\n1,x\n\n2\n", None, None): ("means", "has 1 cells in line 4, but its header has 2"),
     ("a,b\n1,x\nnan,y\n", "a", None): ("means", "holds 'nan' in line 3, column 'a', which is no"),
     ("a,b\n1,x\n1_0,y\n", "a", None): ("means", "holds '1_0' in line 3"),

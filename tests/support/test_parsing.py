@@ -1,6 +1,7 @@
 """Numbers and arrays from text: what they mean, and refusals that leave the option's name to the
 caller."""
 
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,45 @@ def test_refusals_begin_with_the_text(
         parse(text)
     assert str(caught.value).startswith(message)
     assert "--" not in str(caught.value)
+
+
+def test_what_may_not_be_read_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another file, or another form of it, would be no remedy."""
+
+    def refuse(_: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(parsing, "read_array", refuse)
+    with pytest.raises(
+        BadInput, match=r"^a cannot be read: Permission denied; change permissions$"
+    ):
+        parsing.parse_array("@a")
+
+
+@pytest.mark.parametrize("text", ["0.9,0.5", "0.9,0.5;", "0.9;0.5", "@row.csv", "@column.csv"])
+def test_a_row_may_stand_either_way(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one line or one number a line; so do all arrays of laws but tables."""
+    monkeypatch.chdir(tmp_path)
+    Path("row.csv").write_text("0.9,0.5\n")
+    Path("column.csv").write_text("0.9\n0.5\n")
+    assert parsing.parse_row(text).tolist() == [0.9, 0.5]
+    for argument in ("means", "values", "low", "sd"):
+        assert parsing.reader_of(argument)(text).tolist() == [0.9, 0.5]
+    assert parsing.reader_of("rewards")("@row.csv").shape == (1, 2)
+
+
+@pytest.mark.parametrize("text", ["0.5,0.4;0.3,0.2", "@comma.csv", "square.npy", "cube.npy"])
+def test_a_table_is_no_row(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rows are not run together: of decimal commas they would make twice as many numbers."""
+    monkeypatch.chdir(tmp_path)
+    Path("comma.csv").write_text("1,5\n2,4\n")
+    np.save("square.npy", np.full((2, 2), 0.5))
+    np.save("cube.npy", np.full((1, 2, 2), 0.5))
+    with pytest.raises(BadInput, match=r"is a table of shape \(.*2, 2\); give one row of num") as e:
+        parsing.parse_row(text)
+    assert ("with decimal points" in str(e.value)) == (";" not in text)
 
 
 def test_files_and_one_row_tables(tmp_path: Path) -> None:

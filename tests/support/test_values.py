@@ -574,6 +574,8 @@ def test_numbers_on_the_command_line_and_in_files(tmp_path: Path) -> None:
             r"names\[1\] is 'B\\ud800', which holds half of a surrogate pair",
         ),
         (["\udc80", "B"], None, ValueError, r"names\[0\] is '\\udc80', which holds half"),
+        (["A", ""], None, ValueError, r"names\[1\] is '', which nobody would see; give a text"),
+        (["  ", "B"], None, ValueError, r"names\[0\] is '  ', which nobody would see"),
         ("AB", None, TypeError, "names is 'AB'; it must be a sequence of texts"),
         ({"A", "B"}, None, TypeError, "names is .*; it must be a sequence of texts"),
         ({"A": 1, "B": 2}, None, TypeError, "names is .*; it must be a sequence of texts"),
@@ -604,7 +606,7 @@ def test_names_and_ids_that_cannot_be_kept_are_refused(
 
 KEPT: list[tuple[Any, Any]] = [
     (["nul \0 in it", "\0"], [2**63 - 1, -(2**63)]),
-    (["", "line\nbreak\ttab\r\u2028\u0085"], np.array([2**63 - 1, 0], np.uint64)),
+    (["\t", "line\nbreak\ttab\r\u2028\u0085"], np.array([2**63 - 1, 0], np.uint64)),
     (["\U0001f3a5 Amélie", "=1+1"], (np.int8(-1), Colour.RED)),
     (np.array(["x", "y"]), pl.Series([1, 2])),
     (pl.Series(["x", "y"]), np.array([1, 2], object)),
@@ -641,9 +643,10 @@ TEXTS = st.lists(st.text(st.characters(exclude_categories=()), max_size=4), min_
 def test_any_names_and_ids_are_accepted_as_they_are_or_refused(
     names: list[str], ids: list[Any]
 ) -> None:
-    """Every text that UTF-8 holds, every integer of 64 bits, and nothing else."""
+    """Every text that UTF-8 holds and that is not blank, every integer of 64 bits, and nothing
+    else."""
     storable = not any("\ud800" <= character <= "\udfff" for name in names for character in name)
-    if storable:
+    if storable and all(name.strip(" ") for name in names):
         assert PAIR.arms.with_names(names).names == tuple(names)
     else:
         with pytest.raises(ValueError, match=r"^names\[[01]\] is"):

@@ -13,6 +13,7 @@ from rai_sim.support.wording import (
     listed,
     number,
     percent,
+    printable,
     quoted,
     short,
     shortened,
@@ -114,3 +115,13 @@ def test_json_has_no_words_for_nan() -> None:
     safe = json_safe(value)
     assert safe == {"0.5": [1, None, [None, {"a": None}]], "b": "nan", "c": None, "d": True}
     assert json.loads(json.dumps(safe, allow_nan=False)) == safe
+
+
+def test_what_steers_a_terminal_is_written_out() -> None:
+    """Letters of any alphabet stay, as does what is asked for."""
+    assert printable("a\nb\tc\x1b[31m\r\x9b\u2028δ 日本\u00a0") == (
+        "a\\nb\\tc\\x1b[31m\\r\\x9b\\u2028δ 日本\u00a0"
+    )
+    assert printable("a\nb\x1b", "\n") == "a\nb\\x1b"
+    document = json.dumps({"x": "".join(map(chr, range(400)))}, indent=2)
+    assert printable(document, "\n") == document

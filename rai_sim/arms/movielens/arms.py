@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.forks import refuse_forked_polars
 
 _SCALES = ("stars/5", "min-max")
+#: A million synthetic movies are made in a minute; MovieLens has some 90,000.
+_MOST_LIKE = 10**6
 
 
 def load(path: str | os.PathLike[str], top: int = 50, scale: str = "stars/5") -> Categorical:
@@ -221,7 +224,7 @@ def load_means(path: str | os.PathLike[str], top: int | None = None) -> Bernoull
     """
     refuse_forked_polars("movielens.load_means")
     name = os.fspath(path)
-    frame = _table(Path(path))
+    frame, lines = _table(Path(path))
     column = "mean" if "mean" in frame.columns else "mean_stars"
     for needed in ("movie_id", "ratings", column):
         if needed not in frame.columns:
@@ -230,19 +233,22 @@ def load_means(path: str | os.PathLike[str], top: int | None = None) -> Bernoull
                 f"{name} has no column {needed} but {', '.join(frame.columns)}; name it so, or "
                 "add it",
             )
-    frame = _cast(frame, name, {"movie_id": pl.Int64, "ratings": pl.Int64, column: pl.Float64})
-    most = 1.0 if column == "mean" else 5.0
-    bad = frame.filter(
-        pl.any_horizontal(pl.col("movie_id", "ratings", column).is_null())
+    kinds = {"movie_id": pl.Int64, "ratings": pl.Int64, column: pl.Float64}
+    frame, most = _cast(frame, name, lines, kinds), 1.0 if column == "mean" else 5.0
+    titled = "title" in frame.columns
+    bad = frame.select(
+        pl.any_horizontal(pl.col(*kinds, *(["title"] if titled else [])).is_null())
         | ~pl.col(column).is_between(0.0, most)
-        | pl.col("movie_id").is_duplicated()
+        | ~pl.col("movie_id").is_first_distinct()
         | (pl.col("ratings") < 1)
-    )
-    if len(bad):
+    ).to_series()
+    if bad.any():
+        at = int(bad.arg_true()[0])
         raise MovieLensError(
             "path",
-            f"{name}: {bad.row(0, named=True)} is no movie with an id of its own, at least one "
-            f"rating and a {column} from 0 to {most:g}; mend or remove the line",
+            f"{name}, line {lines[at]:,}: {frame.row(at, named=True)} is no movie with an id of its "
+            f"own, at least one rating, a {column} from 0 to {most:g}{', and a title' * titled}; mend "
+            "or remove the line",
         )
     n = len(frame) if top is None else check_count("top", top, 1)
     if not 1 <= n <= len(frame):
@@ -251,16 +257,14 @@ def load_means(path: str | os.PathLike[str], top: int | None = None) -> Bernoull
         )
     frame = frame.sort(["ratings", "movie_id"], descending=[True, False]).head(n)
     names = (
-        frame["title"].to_list()
-        if "title" in frame.columns
-        else [f"movie {movie}" for movie in frame["movie_id"]]
+        frame["title"].to_list() if titled else [f"movie {movie}" for movie in frame["movie_id"]]
     )
     return Bernoulli(frame[column].to_numpy() / most).with_names(names, frame["movie_id"].to_list())
 
 
-def _table(path: Path) -> pl.DataFrame:
+def _table(path: Path) -> tuple[pl.DataFrame, list[int]]:
     """Return a table of means as it stands in its file, every entry as a text, or null if it is
-    empty."""
+    blank, and the numbers of its lines."""
     remedy = "it must be comma-separated, with a header"
     rows = list(rows_of(file_at(path), ","))
     if not rows:
@@ -279,23 +283,28 @@ def _table(path: Path) -> pl.DataFrame:
             f"{path} has several columns "
             f"{next(name for name in names if names.count(name) > 1)!r}; keep one of them",
         )
-    return pl.DataFrame(
-        [[text or None for text in row] for _, row in rows[1:]],
+    frame = pl.DataFrame(
+        [[text if text.strip(" ") else None for text in row] for _, row in rows[1:]],
         schema=dict.fromkeys(names, pl.String),
         orient="row",
     )
+    return frame, [number for number, _ in rows[1:]]
 
 
-def _cast(frame: pl.DataFrame, name: str, kinds: dict[str, type[pl.DataType]]) -> pl.DataFrame:
-    """Return the table with columns of numbers."""
+def _cast(
+    frame: pl.DataFrame, name: str, lines: list[int], kinds: Mapping[str, type[pl.DataType]]
+) -> pl.DataFrame:
+    """Return the table with columns of numbers; messages have the lines' numbers."""
     for column, kind in kinds.items():
         numbers = frame[column].str.strip_chars(" ").cast(kind, strict=False)
-        wrong = frame[column].filter(numbers.is_null() & frame[column].is_not_null())
+        wrong = (numbers.is_null() & frame[column].is_not_null()).arg_true()
         if len(wrong):
+            at = int(wrong[0])
+            kind_of_number = "integer" if kind is pl.Int64 else "number"
             raise MovieLensError(
                 "path",
-                f"{name} cannot be read: {column} is {wrong[0]!r}, no number; it must be "
-                "comma-separated, with a header",
+                f"{name} cannot be read: line {lines[at]:,}, {column} is {frame[column][at]!r}, no "
+                f"{kind_of_number}; it must be comma-separated, with a header",
             )
         frame = frame.with_columns(numbers)
     return frame
@@ -326,7 +335,7 @@ def like(n: int, seed: int = 0) -> Categorical:
     Raises
     ------
     TypeError, ValueError
-        If `n` is no positive integer, or `seed` none of 0 or more.
+        If `n` is no positive integer, or above a million, or `seed` none of 0 or more.
 
     Examples
     --------
@@ -335,6 +344,10 @@ def like(n: int, seed: int = 0) -> Categorical:
     ('synthetic movie 1', 3, True)
     """
     n, seed = check_count("n", n, 1), check_count("seed", seed, 0)
+    if n > _MOST_LIKE:
+        raise ArgumentValueError(
+            "n", f"n is {n}; it must be at most {_MOST_LIKE}, ten times as many as MovieLens has"
+        )
     stars = np.arange(LEAST, MOST + 1) / 2.0
     rows = []
     for arm in range(n):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
 from rai_sim.support.errors import ArgumentValueError
+from rai_sim.support.files import remedy_of
 
 DOWNLOAD = "give a MovieLens download: its folder, its zip or its file of ratings"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -187,7 +188,8 @@ def _fault(name: str, error: Exception, member: str = "") -> MovieLensError:
         )
     if isinstance(error, OSError) and error.errno is not None:
         return MovieLensError(
-            "path", f"{name} cannot be read: {error.strerror or error}; {DOWNLOAD}"
+            "path",
+            f"{name} cannot be read: {error.strerror or error}; {remedy_of(error) or DOWNLOAD}",
         )
     if member:
         return MovieLensError(
@@ -225,6 +227,8 @@ def file_at(path: Path) -> File:
     """Return a file that is to be read whatever its name."""
     # a pipe gives its content once, a device may never end
     if os.path.exists(path) and not os.path.isfile(path):
+        if os.path.isdir(path):
+            raise MovieLensError("path", f"{path} is a folder; name the file in it that is meant")
         raise MovieLensError("path", f"{path} is neither a file nor a folder; {DOWNLOAD}")
     file = _on_disk(path).looked_at()
     if file.flaw is not None:

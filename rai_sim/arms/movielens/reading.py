@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rai_sim.arms.movielens.files import DOWNLOAD, MOST_BYTES, MOST_SMALL, File, MovieLensError
 from rai_sim.arms.movielens.forms import Form, fields_of
-from rai_sim.support.wording import shortened
+from rai_sim.support.wording import count, shortened
 
 #: What a movie can get, in half stars.
 LEAST, MOST = 1, 10
@@ -34,14 +34,11 @@ def read_ratings(file: File, form: Form) -> pl.DataFrame:
     cells = pl.DataFrame(schema={"movie": pl.Int64, "half_stars": pl.Int64, "times": pl.Int64})
     wrong: list[pl.DataFrame] = []
     found = 0
-    for first, body in file.lines(MOST_BYTES):
-        if form.header and first == 1:
-            first, body = 2, body.partition(b"\n")[2]
-        ratings = _numbers(file, form, first, body)
+    for first, ratings in _blocks(file, form):
         _refuse_ids(file.name, ratings, first)
         half_stars = pl.col("rating") * 2.0
         right = (half_stars == half_stars.floor()) & half_stars.is_between(LEAST, MOST)
-        wrong.append(ratings.filter(~right))
+        wrong.append(ratings.with_row_index("line", first).filter(~right))
         ratings = ratings.filter(right).with_columns(
             half_stars.cast(pl.Int64).alias("half_stars"), times=pl.lit(1, pl.Int64)
         )
@@ -66,8 +63,16 @@ def read_ratings(file: File, form: Form) -> pl.DataFrame:
     pairs = np.concatenate(keys)
     keys.clear()
     pairs.sort()
-    _refuse_duplicates(file.name, pairs)
+    _refuse_duplicates(file, form, pairs)
     return cells
+
+
+def _blocks(file: File, form: Form) -> Iterator[tuple[int, pl.DataFrame]]:
+    """Yield the number of a line, and user, movie and rating of the lines from there on."""
+    for first, body in file.lines(MOST_BYTES):
+        if form.header and first == 1:
+            first, body = 2, body.partition(b"\n")[2]
+        yield first, _numbers(file, form, first, body)
 
 
 def _numbers(file: File, form: Form, first: int, body: bytes) -> pl.DataFrame:
@@ -187,25 +192,32 @@ def _refuse_ids(name: str, ratings: pl.DataFrame, first: int) -> None:
 def _refuse_ratings(name: str, wrong: Sequence[pl.DataFrame]) -> None:
     found = pl.concat(wrong) if wrong else pl.DataFrame()
     if len(found):
-        movie, rating, user = (
-            found.sort("movie", "rating", "user").select("movie", "rating", "user").row(0)
-        )
+        line, movie, rating, user = found.select("line", "movie", "rating", "user").row(0)
+        others = f", nor are {len(found) - 1:,} more below" if len(found) > 1 else ""
         raise MovieLensError(
             "path",
-            f"{name}: rating {rating:g} of movie {movie} by user {user} is no number of half "
-            f"stars from 0.5 to 5, nor are {len(found) - 1:,} others; remove or mend such lines",
+            f"{name}, line {line:,}: rating {rating:g} of movie {movie} by user {user} is no number "
+            f"of half stars from 0.5 to 5{others}; remove or mend such lines",
         )
 
 
-def _refuse_duplicates(name: str, pairs: NDArray[np.uint64]) -> None:
-    """Refuse a user's second rating of a movie, of sorted pairs of them."""
+def _refuse_duplicates(file: File, form: Form, pairs: NDArray[np.uint64]) -> None:
+    """Refuse a user's second rating of a movie, of sorted pairs of them; its line is looked for in
+    the file, which is read again."""
     twice = np.flatnonzero(pairs[1:] == pairs[:-1])
     if twice.size:
         user, movie = divmod(int(pairs[twice[0]]), 2**32)
+        theirs = (pl.col("user") == user) & (pl.col("movie") == movie)
+        lines = [
+            line
+            for first, ratings in _blocks(file, form)
+            for line in ratings.with_row_index("line", first).filter(theirs)["line"]
+        ]
         raise MovieLensError(
             "path",
-            f"{name}: user {user} has rated movie {movie} more than once, and so {twice.size:,} "
-            "lines are too many; keep one rating a user and movie",
+            f"{file.name}, line {lines[1]:,}: user {user} has rated movie {movie} in line "
+            f"{lines[0]:,}, too; {count(twice.size, 'line')} too many: keep one rating a user and "
+            "movie",
         )
 
 
@@ -247,7 +259,9 @@ def read_titles(file: File, form: Form) -> dict[int, str]:
             movie = int(row[form.at[0]])
             # A title may hold two colons: it ends before the last field.
             title = "::".join(row[1:-1]) if form.separator == "::" else row[form.at[1]]
-            if titles.setdefault(movie, title.strip(" ")) != title.strip(" "):
+            if not title.strip(" "):
+                flaw = f"movie {movie} has no title"
+            elif titles.setdefault(movie, title.strip(" ")) != title.strip(" "):
                 flaw = f"movie {movie} has another title above, {titles[movie]!r}"
         if flaw:
             raise MovieLensError(

@@ -93,10 +93,16 @@ def test_tied_means_across_a_border_are_refused(tmp_path: Path) -> None:
         ("movie_id,mean\n1,0.2\n", "has no column ratings but movie_id, mean"),
         (
             "movie_id,ratings,mean_stars\n1,2,5.5\n",
-            "'mean_stars': 5.5} is no movie with an id of its own",
+            "line 2: .*'mean_stars': 5.5} is no movie with an id of its own",
         ),
-        ("movie_id,ratings,mean\n1,2,1.5\n", "and a mean from 0 to 1; mend or remove the line"),
-        ("movie_id,ratings,mean_stars\n1,2,5\n1,3,4\n", "is no movie with an id of its own"),
+        ("movie_id,ratings,mean\n1,2,1.5\n", "rating, a mean from 0 to 1; mend or remove the line"),
+        ("movie_id,ratings,mean_stars\n1,2,5\n1,3,4\n", "line 3: .*'ratings': 3.*of its own"),
+        (
+            "movie_id,ratings,mean,title\n1,2,0.5,A\n2,3,0.4,\n",
+            "line 3: .*, and a title; mend or remove the line",
+        ),
+        ("movie_id,ratings,mean\n1,2,0.5\n2,10.0,0.4\n", "line 3, ratings is '10.0', no integer"),
+        ("movie_id,ratings,mean\n1,2,0.5\n2,10,x\n", "line 3, mean is 'x', no number"),
         ("movie_id,ratings,mean_stars\n1,,5\n", "'ratings': None"),
         ("movie_id,ratings,mean_stars\n1,0,5\n", "at least one rating"),
         ("movie_id,ratings,mean_stars\n1,x,5\n", "cannot be read: .*; it must be comma-separated"),
@@ -126,6 +132,12 @@ def test_means_with_titles_are_ordered(tmp_path: Path) -> None:
     )
     with pytest.raises(MovieLensError, match=r"top is 4 but .* has 3 movies"):
         movielens.load_means(path, top=4)
+
+
+def test_synthetic_arms_are_not_too_many() -> None:
+    """Refused at once, not made for hours."""
+    with pytest.raises(ValueError, match="n is 1000000000; it must be at most 1000000, ten"):
+        movielens.like(10**9)
 
 
 def test_synthetic_arms_have_their_shape() -> None:

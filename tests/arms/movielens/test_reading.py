@@ -55,6 +55,10 @@ def test_ratings_of_unknown_movies_are_left_out_with_a_warning(tmp_path: Path) -
     assert movielens.load(tmp_path, top=5).ids == (30, 10, 20, 40, 999999)
 
 
+#: The lines of a rating that is added, and of user 1's of movie 10.
+NEXT, FIRST = len(RATINGS) + 2, 2 + [one[:2] for one in RATINGS].index((1, 10))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -77,17 +81,18 @@ def test_ratings_of_unknown_movies_are_left_out_with_a_warning(tmp_path: Path) -
         ),
         (
             csv(rows=[*RATINGS, (4, 10, 7.5)]),
-            r"rating 7\.5 of movie 10 by user 4 is no number of half stars .*, nor are 0 others",
+            rf"ratings\.csv, line {NEXT}: rating 7\.5 of movie 10 by user 4 is no number of half "
+            r"stars from 0\.5 to 5; rem",
         ),
         (csv(rows=[*RATINGS, (4, 10, 0.0)]), r"rating 0 of movie 10 by user 4"),
         (
             csv(rows=[*RATINGS, (4, 10, 3.7), (5, 10, -1.0)]),
-            r"rating -1 of movie 10 by user 5 .* nor are 1 others",
+            rf"line {NEXT}: rating 3\.7 of movie 10 by user 4 .* nor are 1 more below",
         ),
         (csv(rows=[*RATINGS, (4, 10, float("nan"))]), r"rating nan of movie 10 by user 4"),
         (
             csv(rows=[*RATINGS, (1, 10, 2.0)]),
-            r"user 1 has rated movie 10 more than once, and so 1 lines are too many; keep one",
+            rf"line {NEXT}: user 1 has rated movie 10 in line {FIRST}, too; 1 line too many: keep",
         ),
         (
             csv(rows=[*RATINGS, (-3, 10, 2.0)]),
@@ -256,6 +261,7 @@ def test_titles_are_utf_8_or_latin_1(tmp_path: Path) -> None:
         ("50,American President, The (1995),Drama", "line 6: it has 4 fields, not 3"),
         ("50", "line 6: it has 1 fields, not 3"),
         ("", "line 6: it is empty"),
+        ("50, ,Drama", "line 6: movie 50 has no title; mend that line"),
         ("²,Square,Drama", "line 6: its movie is '²', which is no positive integer"),
         ("tt0114709,Toy Story (1995),Drama", "line 6: its movie is 'tt0114709'"),
         (
