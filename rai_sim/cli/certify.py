@@ -121,9 +121,8 @@ def certify(
     except certification.CertificationInterrupted as interrupt:
         found = interrupt.result
     notes = [f"drawn into {plot}"] if _draw(found, plot, kind) else []
-    given: dict[str, Any] = {"only": only or [], "pulls": pulls}
+    given: dict[str, Any] = {"only": only or [], "pulls": pulls, "keep_going": keep_going}
     rerun = again("certify", algorithm, **problem_options, **numbers, **given)
-    rerun += " --keep-going" if keep_going else ""
     if json:
         show(json_text({**found.to_dict(), "rerun": rerun}))
     else:

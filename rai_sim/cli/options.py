@@ -10,9 +10,9 @@ from __future__ import annotations
 import difflib
 import os
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
@@ -153,6 +153,55 @@ def near_file(path: Path, *suffixes: str) -> str:
     return f"; did you mean {found[0]}?" if found else ";"
 
 
+class Belongs(NamedTuple):
+    """Which of a verb's options go together: the one statement of what would do nothing.
+
+    Attributes
+    ----------
+    needs : mapping of str to str
+        Options that have a meaning with another one alone.
+    apart : sequence of (str, str)
+        Options of which the first has no meaning with the second.
+    """
+
+    needs: Mapping[str, str] = {}
+    apart: Sequence[tuple[str, str]] = ()
+
+    def check(self, given: Mapping[str, Any]) -> None:
+        """Refuse an option that would do nothing, before anything runs.
+
+        Parameters
+        ----------
+        given : mapping of str to object
+            Values by option; None and False for those that are not given.
+
+        Examples
+        --------
+        >>> Belongs({"sample": "verify"}).check({"sample": 5, "verify": False})
+        Traceback (most recent call last):
+        rai_sim.support.errors.BadInput: --sample 5 has no meaning without --verify; add it, or leave --sample out
+        """
+        words = {name: _as_given(name, value) for name, value in given.items()}
+        for name, other in self.needs.items():
+            if words[name] and not words[other]:
+                raise BadInput(
+                    f"{words[name]} has no meaning without {flag(other)}; add it, or leave "
+                    f"{flag(name)} out"
+                )
+        for name, other in self.apart:
+            if words[name] and words[other]:
+                raise BadInput(
+                    f"{words[name]} has no meaning with {words[other]}; leave one of them out"
+                )
+
+
+def _as_given(name: str, value: object) -> str:
+    """Return an option with its value as it was written; nothing of one that was not given."""
+    if value is None or value is False:
+        return ""
+    return flag(name) if value is True else f"{flag(name)} {value}"
+
+
 # Declarations
 # --------------------------------------------------------------------------------------------------
 
@@ -200,9 +249,10 @@ Seed = Annotated[int, whole("seed of all streams; the same seed gives the same n
 SkipError = Annotated[float, real("total variation that skipping rounds may cost")]
 FORMAT = typer.Option(
     "--format",
-    help=f"{', '.join(KINDS[:-1])} or {KINDS[-1]}",
+    help=f"{', '.join(KINDS[:-1])} or {KINDS[-1]}; default: {KINDS[0]}",
     metavar="NAME",
     autocompletion=among(KINDS),
+    show_default=False,
 )
 
 
@@ -236,8 +286,10 @@ class CommandLine(Speech):
 
     def argument(self, name: str) -> str:
         """Return the option, or the library's name where the verb has no such option."""
-        option = flag(_OTHER_NAMES.get(name, name))
-        return option if option in self._options else name
+        for option in (flag(name), flag(_OTHER_NAMES.get(name, name))):
+            if option in self._options:
+                return option
+        return name
 
     def passing(self, name: str, value: object) -> str:
         """Return how an option is given a value; switches have none."""
@@ -261,11 +313,20 @@ class CommandLine(Speech):
 
 
 def again(*command: str, **options: Any) -> str:
-    """Return the command that gives the same numbers; what does not change them is left out."""
+    """Return the command that gives the same numbers, or goes on; what is not given, and what is as
+    it would be without, is left out.
+
+    Examples
+    --------
+    >>> again("study", dry_run=True, verify=False, jobs=2, store=None)
+    'rai-sim study --dry-run --jobs 2'
+    """
     words = ["rai-sim", *command]
     for name, value in options.items():
         if name == "strict":
             words += [] if value else ["--no-strict"]
+        elif isinstance(value, bool):
+            words += [flag(name)] if value else []
         elif isinstance(value, list):
             words += [word for entry in value for word in (flag(name), entry)]
         elif value is not None and (name, value) not in (

@@ -32,7 +32,7 @@ def plot(
             metavar="FOLDER",
         ),
     ] = None,
-    kind: Annotated[str, FORMAT] = KINDS[0],
+    form: Annotated[str | None, FORMAT] = None,
     store: Annotated[Path | None, options.path(FOLDER, metavar="FOLDER")] = None,
     select: Annotated[list[str] | None, SELECT] = None,
     everything: Annotated[bool, ALL] = False,
@@ -45,7 +45,7 @@ def plot(
 
     Each goes into a file.
     """
-    kind = check_kind(kind)
+    kind = check_kind(form)
     folder = beside(study, ".figures") if output is None else output
     check_folder(folder, "--output")
     chosen = parse_select(select or [])
@@ -71,9 +71,10 @@ def for_paper(columns: int | None) -> AbstractContextManager[None]:
     return nullcontext() if columns is None else paper(columns)
 
 
-def check_kind(text: str) -> str:
-    """Return the kind of files that figures are written as, in lower case."""
-    kind = text.strip().lower()
+def check_kind(text: str | None) -> str:
+    """Return the kind of files that figures are written as, in lower case; if none is given the
+    first."""
+    kind = KINDS[0] if text is None else text.strip().lower()
     if kind not in KINDS:
         raise BadInput(f"--format {seen(kind)} is no kind of figure; choose {', '.join(KINDS)}")
     return kind

@@ -18,8 +18,8 @@ from rai_sim.arms.base import LAWS, Arms
 from rai_sim.cli import options
 from rai_sim.cli.options import (
     FORMAT,
-    KINDS,
     PROGRESS,
+    Belongs,
     Jobs,
     Json,
     Seed,
@@ -77,6 +77,7 @@ _OF_ARMS = (*law_options(), "law", "column", "names")
 #: Families of means that take a number of arms alone.
 _FAMILIES = ("one_apart", "evenly_spaced", "linear_gaps")
 _ALGORITHMS = "repeatable, as in `run`; default: vanilla, butterscotch, lucb"
+_BELONGS = Belongs(needs={"format": "plot"})
 _AXIS = typer.Argument(
     help="what is varied: " + "; ".join(f"{name}, {what}" for name, what in _WORDS.items()),
     metavar="AXIS",
@@ -132,7 +133,7 @@ def scaling(
     plot: Annotated[
         Path | None, options.path("for the figures", "--plot", "-o", metavar="FOLDER")
     ] = None,
-    form: Annotated[str, FORMAT] = KINDS[0],
+    form: Annotated[str | None, FORMAT] = None,
     progress: Annotated[bool | None, PROGRESS] = None,
     json: Json = False,
 ) -> None:
@@ -141,7 +142,8 @@ def scaling(
     The study is resumed where its folder has some of it. `rai-sim plot` and `report` take the
     folder, too.
     """
-    axis, form = str(along.value), check_kind(form)
+    axis, kind = str(along.value), check_kind(form)
+    _BELONGS.check({"format": form, "plot": plot})
     chosen = [parse_algorithm(text) for text in algorithm] if algorithm else None
     numbers: dict[str, Any] = {"seed": seed, "max_pulls": max_pulls}
     numbers |= {"precision": precision} if replications is None else {"replications": replications}
@@ -154,22 +156,31 @@ def scaling(
         check_folder(plot, "--plot")
         check_apart(plot, folder, option="--plot")
         import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is run
-    rerun = again(
-        "scaling",
+    asked = {
         **problem_options,
-        points=points,
-        family=family,
-        algorithm=algorithm,
-        delta=delta,
-        replications=replications,
-        precision=precision,
-        seed=seed or None,
-        max_pulls=max_pulls,
-        store=store,
+        "points": points,
+        "family": family,
+        "algorithm": algorithm,
+        "delta": delta,
+        "replications": replications,
+        "precision": precision,
+        "seed": seed or None,
+        "max_pulls": max_pulls,
+        "store": store,
+    }
+    onward = again(
+        "scaling",
+        **asked,
+        jobs=None if jobs == 1 else jobs,
+        plot=plot,
+        format=form,
+        json=json,
     )
-    rerun = f"{rerun} {shlex.quote(axis)}"
-    with warnings_in_a_line(every=True), interrupts_in_a_line(rerun):
-        results, code, said, failures = run_or_tell(study, folder, jobs, progress, rerun)
+    rerun, onward = (
+        f"{words} {shlex.quote(axis)}" for words in (again("scaling", **asked), onward)
+    )
+    with warnings_in_a_line(every=True), interrupts_in_a_line(onward):
+        results, code, said, failures = run_or_tell(study, folder, jobs, progress, onward)
         if json:
             document = scaling_document(
                 results, axis, rerun=rerun, interrupted=code == 130, failures=failures
@@ -178,7 +189,7 @@ def scaling(
         elif code != 130:
             show(scaling_text(results, axis))
         if plot is not None and code != 130:
-            for line in write_drawings(_drawings(results, axis), plot, form):
+            for line in write_drawings(_drawings(results, axis), plot, kind):
                 if json:
                     print(line, file=sys.stderr)
                 else:

@@ -19,6 +19,8 @@ from rai_sim.simulation.statistics import ABOVE, OPEN
 from rai_sim.study import tables
 from rai_sim.support import html_tables
 from rai_sim.support.columns import Column, cells, titles
+from rai_sim.support.errors import ArgumentValueError
+from rai_sim.support.files import PAGES, names_a_page, write_atomically
 from rai_sim.support.wording import count, percent
 
 if TYPE_CHECKING:
@@ -345,12 +347,14 @@ def write_report(
     results, title, definition, all_figures
         As in `report`.
     path : path
-        The file, replaced if it exists, in a folder that exists.
+        The file, replaced if it exists, in a folder that exists; its name ends in .html or .htm.
 
     Raises
     ------
     TypeError
         If `results` is no study's.
+    ValueError
+        If a regular file's name ends otherwise.
     ImportError
         Without matplotlib.
     OSError
@@ -366,7 +370,12 @@ def write_report(
     >>> path.stat().st_size > 10_000
     True
     """
-    from rai_sim.support.files import write_atomically
-
+    place = Path(path)
+    if not names_a_page(place):
+        raise ArgumentValueError(
+            "path",
+            f"path is {str(path)!r}; a report is a page of HTML: give a name that ends in one of "
+            f"{', '.join(PAGES)}",
+        )
     page = report(results, title=title, definition=definition, all_figures=all_figures).encode()
-    write_atomically(Path(path), lambda file: file.write(page))
+    write_atomically(place, lambda file: file.write(page))

@@ -20,6 +20,8 @@ from typing import BinaryIO
 
 #: How the names of files end that are being written.
 TEMPORARY = ".writing"
+#: How the names of pages end.
+PAGES = (".html", ".htm")
 #: Not through links, not into what is there; without newlines made anew, where a system would.
 _NEW = (
     os.O_WRONLY
@@ -109,6 +111,23 @@ def is_own_output(path: Path) -> bool:
     (False, False)
     """
     return _descriptor(path) == 1
+
+
+def names_a_page(path: Path) -> bool:
+    """Return whether a page of HTML may be written under a name: it says so, or stands for a device,
+    a pipe or an open file, which need not.
+
+    Examples
+    --------
+    >>> names_a_page(Path("report.html")), names_a_page(Path("/dev/stdout"))
+    (True, True)
+    >>> names_a_page(Path("report.pdf")), names_a_page(Path("report"))
+    (False, False)
+    """
+    if path.suffix.lower() in PAGES or _descriptor(path) is not None:
+        return True
+    there = _status(path)
+    return there is not None and not stat.S_ISREG(there.st_mode)
 
 
 def harmless(text: str) -> str:

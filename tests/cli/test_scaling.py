@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command_line import ROOT, Capture, document, printed, refused
+from command_line import ROOT, Capture, document, printed, refused, run
 
 import rai_sim as rai
 from rai_sim.scaling import efficiency, fit, local_exponents
@@ -212,3 +212,26 @@ def test_an_interrupt_keeps_what_was_finished(tmp_path: Path) -> None:
     done = int(err.partition("INTERRUPTED with ")[2].split()[0].replace(",", ""))
     results = rai.open_study(store)
     assert done == sum(run["replications_added"] for run in results.runs()) > 0
+
+
+def test_an_interrupt_goes_on_with_all_that_was_asked_for(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its figures and workers."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rai_sim.cli.scaling.run_or_tell", interrupted)
+    words = "--points 0.4,0.2 --algorithm lucb --jobs 2 --plot figures --format svg"
+    run(f"scaling gap {words}", expect=130)
+    assert capsys.readouterr().err == (
+        f"rai-sim: INTERRUPTED; to go on: rai-sim scaling {words} gap\n"
+    )
+
+
+def test_a_kind_of_figures_without_figures(capsys: Capture) -> None:
+    """Would do nothing."""
+    assert refused(capsys, "scaling gap --format svg").startswith(
+        "rai-sim: --format svg has no meaning without --plot; "
+    )

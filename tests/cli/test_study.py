@@ -76,7 +76,9 @@ def test_options(file: Path, tmp_path: Path, capsys: Capture) -> None:
     estimate = document(capsys, f"study '{file}' --dry-run --store {tmp_path}/x --jobs 2")
     assert (estimate["workers"], estimate["replications"], estimate["at_least"]) == (2, 120, False)
     assert estimate["tasks"][1]["pulls"] == 30 * 7420  # Butterscotch takes as many each time
-    assert "--pilot-time 0s is no time" in refused(capsys, f"study '{file}' --pilot-time 0s")
+    assert "--pilot-time 0s is no time" in refused(
+        capsys, f"study '{file}' --dry-run --pilot-time 0s"
+    )
     found = document(
         capsys, f"study '{file}' --store {tmp_path}/x --precision 0.05 --output {tmp_path}/s.csv"
     )
@@ -240,6 +242,48 @@ def test_a_precision_that_is_not_reached_is_told(file: Path, capsys: Capture) ->
         "Vanilla" in shown
     )
     assert "WARNING: 1,024 replications stopped at their cap of pulls" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--dry-run --output x.csv", "--output x.csv has no meaning with --dry-run"),
+        ("--dry-run --verify", "--dry-run has no meaning with --verify"),
+        ("--dry-run --time 1s", "--time 1s has no meaning with --dry-run"),
+        ("--verify --time 1s", "--time 1s has no meaning with --verify"),
+        ("--verify --progress", "--progress has no meaning with --verify"),
+        ("--sample 5", "--sample 5 has no meaning without --verify"),
+        ("--pilot-time 2s", "--pilot-time 2s has no meaning without --dry-run"),
+    ],
+)
+def test_options_that_would_do_nothing(file: Path, capsys: Capture, words: str, said: str) -> None:
+    """Are refused before anything is run."""
+    assert refused(capsys, f"study '{file}' {words}").startswith(f"rai-sim: {said}; ")
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        ("--dry-run --pilot-time 30s", "rai_sim.study.Study.estimate"),
+        ("--verify --sample 1000000", "rai_sim.study.Study.results"),
+        ("--output s.csv --json", "rai_sim.cli.study.run_or_tell"),
+    ],
+)
+def test_what_goes_on_is_what_was_asked_for(
+    file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, words: str, place: str
+) -> None:
+    """A plan or a verification that is interrupted is not gone on with by running the study, and
+    the output is written then, too."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(place, interrupted)
+    run(f"study '{file}' {words}", expect=130)
+    assert capsys.readouterr().err == (
+        f"rai-sim: INTERRUPTED; to go on: rai-sim study {words} '{file}'\n"
+    )
 
 
 def test_an_interrupt_while_nothing_runs_is_told(

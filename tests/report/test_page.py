@@ -259,9 +259,11 @@ def test_writing_replaces_or_leaves_the_file(
 
 
 def test_what_is_no_study_is_refused(tmp_path: Path) -> None:
-    """By its name; nothing is written."""
+    """By its name; nothing is written. So is what is no name of a page."""
     with pytest.raises(TypeError, match="results is of type int; give a study's results"):
         write_report(3, tmp_path / "r.html")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"path is '.*r\.pdf'; a report is a page of HTML: give"):
+        write_report(3, tmp_path / "r.pdf")  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
 
 
