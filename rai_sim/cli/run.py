@@ -121,7 +121,7 @@ def run(
     ]
     results: list[Result] = []
     chosen = list(dict.fromkeys(one.algorithm for one in experiments))
-    table = tables.RunTable(problem, deltas, chosen, tables.terminal_width())
+    table = tables.RunTable(problem, deltas, chosen, tables.terminal_width(), max_pulls is not None)
 
     def found(result: Result) -> None:
         results.append(result)

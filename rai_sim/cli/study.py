@@ -25,12 +25,12 @@ from rai_sim.cli.options import (
     path_name,
 )
 from rai_sim.cli.outputs import check_apart, check_output, write_output
-from rai_sim.cli.tables import fitted_table, json_text
+from rai_sim.cli.tables import fitted_table, json_text, most_rows
 from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.support.durations import seconds_of
 from rai_sim.support.errors import BadInput
 from rai_sim.support.parsing import seen
-from rai_sim.support.wording import json_safe
+from rai_sim.support.wording import count, json_safe
 
 if TYPE_CHECKING:
     from rai_sim.study import Estimate, Study, StudyResults
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 #: Exit code where the time was up, that of timeout(1).
 TIME_IS_UP = 124
-#: A table stops after so many tasks; files and JSON have them all.
+#: In a terminal a table stops after so many tasks; a pipe, files and JSON have them all.
 _MOST_ROWS = 200
 _PART = (
     "run the Kth of N shares alone, such as 3/16, or slurm in a job of a SLURM array; into one "
@@ -326,18 +326,12 @@ def summary_text(results: StudyResults) -> str:
     from rai_sim.study import tables
 
     frame = tables.distinct(results.summary())
-    rows = frame.head(_MOST_ROWS).iter_rows(named=True)
-    lines = fitted_table(
-        tables.shown_of(results),
-        rows,
-        tables.NAMES,
-        tables.LEAST,
-        "a pipe, --output or --json has all",
-    )
-    if len(frame) > _MOST_ROWS:
-        lines.append(
-            f"... and {len(frame) - _MOST_ROWS:,} more tasks; --output FILE.csv or --json has all"
-        )
+    remedy, columns = "a pipe, --output or --json has all", tables.shown_of(results)
+    most = most_rows(_MOST_ROWS, len(frame))
+    rows = frame.head(most).iter_rows(named=True)
+    lines = fitted_table(columns, rows, tables.NAMES, tables.least_of(columns), remedy)
+    if len(frame) > most:
+        lines.append(f"... and {count(len(frame) - most, 'more task')}; {remedy}")
     said = [f"WARNING: {sentence}" for sentence in tables.warnings_of(results, frame)]
     return "\n".join([*lines, "", tables.legend_of(results), *said, tables.how_far(results)])
 
@@ -364,15 +358,15 @@ def plan_text(study: Study, estimate: Estimate, folder: Path) -> str:
     from rai_sim.study import tables
     from rai_sim.study.estimate import COLUMNS, LEAST, NAMES
 
-    rows = estimate.rows[:_MOST_ROWS]
-    lines = fitted_table(tuple(COLUMNS), rows, NAMES, LEAST, "a pipe or --json has all")
-    if len(estimate.rows) > _MOST_ROWS:
-        lines.append(f"... and {len(estimate.rows) - _MOST_ROWS:,} more tasks; --json has all")
+    remedy, most = "a pipe or --json has all", most_rows(_MOST_ROWS, len(estimate.rows))
+    lines = fitted_table(tuple(COLUMNS), estimate.rows[:most], NAMES, LEAST, remedy)
+    if len(estimate.rows) > most:
+        lines.append(f"... and {count(len(estimate.rows) - most, 'more task')}; {remedy}")
     there = sum(row.replications - row.left for row in estimate.rows)
     wanted = sum(row.replications for row in estimate.rows)
     return "\n".join(
         [
-            f"{len(study.tasks)} tasks, {tables.wanted_words(study)}, into {folder}",
+            f"{count(len(study.tasks), 'task')}, {tables.wanted_words(study)}, into {folder}",
             "",
             *lines,
             "",

@@ -24,12 +24,11 @@ from rai_sim.cli.options import (
 from rai_sim.cli.outputs import check_output, write_output
 from rai_sim.cli.pictures import kind_of, write_picture
 from rai_sim.cli.problem import build_problem, takes_problem
-from rai_sim.cli.tables import json_text, problem_document
+from rai_sim.cli.tables import fitted_texts, json_text, problem_document
 from rai_sim.cli.text import show
 from rai_sim.simulation.progress import Bar
 from rai_sim.simulation.success import SuccessCurve, SuccessInterrupted, success_by
 from rai_sim.support.parsing import parse_integers
-from rai_sim.support.text_tables import text_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -134,7 +133,8 @@ def frame_of(curves: Sequence[SuccessCurve]) -> pl.DataFrame:
 
 
 def lines_of(curves: Sequence[SuccessCurve]) -> list[str]:
-    """Return the curves as a table."""
+    """Return the curves as a table; a narrow terminal goes without the error rate, which is what
+    is not right, first."""
     rows = [("algorithm", "pulls", "right", "95 % interval", "error rate", "stopped")]
     for curve in curves:
         label, low_high = curve.experiment.algorithm.label, zip(*curve.band(), strict=True)
@@ -152,7 +152,7 @@ def lines_of(curves: Sequence[SuccessCurve]) -> list[str]:
                     f"{stopped:.4f}",
                 )
             )
-    return text_table(rows)
+    return fitted_texts(rows, 1, (4, 5, 3), "a pipe, --output or --json has all")
 
 
 def _write_curves(curves: Sequence[SuccessCurve], path: Path, kind: str) -> None:

@@ -100,7 +100,9 @@ def report(
         _section("Pulls", _pulls_table(listed) + _left_out(frame, listed)),
         _section(
             "Errors",
-            _errors_table(listed, how_sure(results.alpha, results.judged))
+            _errors_table(
+                listed, how_sure(results.alpha, results.judged), tables.at_cap_of(results)
+            )
             + _left_out(frame, listed),
         ),
         _section("Figures", _figures(drawings)),
@@ -264,8 +266,8 @@ def _pulls_table(frame: pl.DataFrame) -> str:
     )
 
 
-def _errors_table(frame: pl.DataFrame, sure: str) -> str:
-    table = _sorted_table(_ERRORS, frame.iter_rows(named=True), tables.NAMES)
+def _errors_table(frame: pl.DataFrame, sure: str, at_cap: Sequence[Column] = ()) -> str:
+    table = _sorted_table((*_ERRORS, *at_cap), frame.iter_rows(named=True), tables.NAMES)
     return (
         f"{table}<p>Intervals are Clopper and Pearson's, of single tasks: of many, one in forty "
         "lies above delta by chance where the error probability is delta itself. "

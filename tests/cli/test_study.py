@@ -431,3 +431,38 @@ def test_a_studys_table_in_a_terminal(
     assert table[4] == f"  mean pulls     {mean:,.0f}"
     in_terminal(monkeypatch, 500)
     assert printed(capsys, words) == whole
+
+
+def test_a_pipe_has_all_tasks(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A terminal has the first ones, and the words for how to have the others; so it is with a
+    plan."""
+    (tmp_path / "a.toml").write_text(STUDY.replace("vanilla", "butterscotch"))
+    monkeypatch.setattr("rai_sim.cli.study._MOST_ROWS", 1)
+    words = f"study {tmp_path}/a.toml --no-progress"
+    for more in (" --dry-run", ""):
+        assert printed(capsys, words + more).count("Butterscotch(merging=True)") == 2
+    in_terminal(monkeypatch, 500)
+    for more, remedy in (("--dry-run", "a pipe"), ("", "a pipe, --output")):
+        shown = printed(capsys, f"{words} {more}")
+        assert shown.count("Butterscotch(merging=True)") == 1
+        assert f"... and 1 more task; {remedy} or --json has all\n" in shown
+
+
+def test_no_word_on_verdicts_that_are_not_shown(file: Path, capsys: Capture) -> None:
+    """How sure they are is said where there is a column of them."""
+    assert "verdicts on" not in printed(capsys, f"study '{file}'")
+
+
+def test_errors_at_the_cap_are_shown_with_their_interval(file: Path, capsys: Capture) -> None:
+    """Where a cap is set; what is not known, n/a once."""
+    file.write_text(
+        TEXT.replace("[1, 2]", "1").replace("replications = 30", "max_pulls = [4, 5e5]")
+    )
+    lines = printed(capsys, f"study '{file}' --replications 30").splitlines()
+    assert re.split(" {2,}", lines[0])[-2:] == ["errors at cap", "95 % interval"]
+    unfinished, finished = (re.split(" {2,}", line) for line in lines[2:4])
+    assert unfinished[4:9] == ["n/a"] * 5
+    assert unfinished[-2:] == ["60 %", "40.6 % to 77.3 %"]  # 18 of 30, by Clopper and Pearson
+    assert finished[-2:] == ["0 %", "0 % to 11.6 %"]

@@ -356,6 +356,23 @@ def test_what_notebooks_show(study: StudyResults) -> None:
     )
 
 
+def test_errors_at_the_cap_are_in_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a study over budgets, with the interval; 18 of 30 by Clopper and Pearson."""
+    monkeypatch.setattr(choice, "choose", lambda *_, **__: [])
+    capped = rai.Study.grid(
+        [rai.table_problem(1)], [rai.Butterscotch()], [0.1], replications=30, max_pulls=[4, 500_000]
+    ).run(tmp_path)
+    errors = report(capped).partition('id="section-errors"')[2].partition("</table>")[0]
+    assert re.findall(r"<th[^>]*>([^<]*)</th>", errors)[-2:] == ["errors at cap", "95 % interval"]
+    found = [
+        re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", errors)
+    ]
+    assert [row[-2:] for row in found[-2:]] == [
+        ["60 %", "40.6 % to 77.3 %"],
+        ["0 %", "0 % to 11.6 %"],
+    ]
+
+
 def test_the_records_are_json(text: str) -> None:
     """Whoever wants the provenance whole can copy it."""
     record = re.findall(r"<pre>(\[.*?)</pre>", text, re.DOTALL)[-1]
