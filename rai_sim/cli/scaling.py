@@ -47,7 +47,6 @@ from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.problem import Problem, best_arm
 from rai_sim.support.errors import BadInput
 from rai_sim.support.parsing import near, parse_array, parse_integers, seen, whole_number
-from rai_sim.support.wording import listed
 
 if TYPE_CHECKING:
     from rai_sim.plotting.drawing import Drawing
@@ -78,6 +77,8 @@ _OF_ARMS = (*law_options(), "law", "column", "names")
 _FAMILIES = ("one_apart", "evenly_spaced", "linear_gaps")
 _ALGORITHMS = "repeatable, as in `run`; default: vanilla, butterscotch, lucb"
 _BELONGS = Belongs(needs={"format": "plot"})
+#: A message lists so many options that may be meant instead.
+_FEW = 10
 _AXIS = typer.Argument(
     help="what is varied: " + "; ".join(f"{name}, {what}" for name, what in _WORDS.items()),
     metavar="AXIS",
@@ -241,9 +242,17 @@ def _check_options(axis: str, problem_options: Mapping[str, Any], more: Mapping[
         if given and name not in known:
             option = "--no-strict" if name == "strict" else f"{flag(name)} {value}"
             raise BadInput(
-                f"{option} has no meaning for `scaling {axis}`; leave it out, or take"
-                f" {listed(sorted(flag(one) for one in known - {'strict'}), 20)}"
+                f"{option} has no meaning for `scaling {axis}`; leave it out"
+                f"{_instead(name, axis, known - {'strict'})}"
             )
+
+
+def _instead(name: str, axis: str, known: set[str]) -> str:
+    """Return what may be meant by an option: values along the axis, or one of a few others."""
+    if name == axis:
+        return f", or give values of {axis} as --points"
+    few = sorted(map(flag, known)) if len(known) <= _FEW else []
+    return f", or take {', '.join(few)}" if few else ""
 
 
 def _study(
@@ -257,6 +266,7 @@ def _study(
 ) -> Study:
     """Return the study that the options ask for."""
     from rai_sim import scaling as studies
+    from rai_sim.scaling.points import as_argument
 
     wanted: dict[str, Any] = {"algorithms": algorithms, **numbers}
     wanted |= {} if delta is None else {"delta": delta}
@@ -275,11 +285,12 @@ def _study(
     arms = _arms(problem_options)
     wanted |= {} if places is None else {f"{axis}s": places}
     wanted["strict"] = problem_options["strict"]
-    if axis == "k":
-        return studies.over_k(arms, **wanted)
     k = problem_options["k"]
     wanted |= {} if k is None else {"k": read_option("k", whole_number, k)}
-    return studies.over_m(arms, **wanted)
+    build_along = studies.over_k if axis == "k" else studies.over_m
+    # clusters, which follow from the axis, are undefined where arms tie
+    with as_argument("law" if problem_options["means"] is None else "means", of="clusters"):
+        return build_along(arms, **wanted)
 
 
 def _places(axis: str, text: str) -> list[Any]:

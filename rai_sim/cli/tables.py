@@ -30,17 +30,17 @@ def _upper_cell(bound: tuple[str | None, float | None]) -> str:
     )
 
 
-def _interval(low: str, high: str) -> str:
-    """Return an interval in words, the unit only once."""
+def _shares(pair: tuple[float, float]) -> str:
+    """Return an interval of shares in words, the unit only once."""
+    low, high = map(percent, pair)
     return ends(low.removesuffix(" %"), high)
 
 
 #: What `run` shows of a result, a row an algorithm; some columns in words of its own.
 _RUN_COLUMNS = (
     *COLUMNS.pick("algorithm", "pulls_mean"),
-    COLUMNS["pulls_interval"].shown("95 % interval", lambda pair: _interval(*map(number, pair))),
-    COLUMNS["error_rate"],
-    COLUMNS["error_interval"].shown("95 % interval", lambda pair: _interval(*map(percent, pair))),
+    *COLUMNS.pick("pulls_interval", "error_rate"),
+    COLUMNS["error_interval"].shown("95 % interval", _shares),
     COLUMNS["lower_bound"].shown("lower bound"),
     COLUMNS["upper_bound"].shown("upper bound", _upper_cell),
     COLUMNS["seconds"],
@@ -48,13 +48,10 @@ _RUN_COLUMNS = (
 #: What it shows besides where a cap is set: of what is recommended there.
 _AT_CAP = (
     COLUMNS["error_rate_at_cap"],
-    COLUMNS["error_interval_at_cap"].shown(
-        "95 % interval", lambda pair: _interval(*map(percent, pair))
-    ),
+    COLUMNS["error_interval_at_cap"].shown("95 % interval", _shares),
 )
 #: Which of them a narrow terminal goes without, the first one first.
 _LEAST_OF_RUN = ("lower_bound", "seconds", "upper_bound", "error_interval")
-_LEAST_AT_CAP = ("error_interval_at_cap",)
 
 
 def terminal_width() -> int | None:
@@ -290,7 +287,7 @@ class RunTable:
             max(len(column.title), expected.get(column.key, by_unit.get(column.unit, 0)))
             for column in self._shown
         ]
-        keys = (*_LEAST_OF_RUN, *(_LEAST_AT_CAP if capped else ()))
+        keys = (*_LEAST_OF_RUN, *(["error_interval_at_cap"] if capped else ()))
         least_of = places(self._shown, keys)
         self._columns = Columns(titles(self._shown), widths, 1 + several, least_of, width)
         self._summaries: list[Summary] = []

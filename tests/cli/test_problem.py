@@ -221,6 +221,7 @@ REFUSALS: dict[str, tuple[str, ...]] = {
         "--means",
         "such as --required 1,0,0",
     ),
+    "run --means 0.5,0.5 --problem best_arm": ("--problem", "arms 0 and 1 tie", "make the means"),
     f"run --means 0.5,0.5 {PAIR}": ("--clusters", "arms 0 and 1 tie", "0.5", "make the means"),
     "run --means 0.5,0.4 --clusters 1,2 --required 1,0": (
         "--clusters",

@@ -158,6 +158,18 @@ def test_a_precision_instead(capsys: Capture) -> None:
         ("arms", "Invalid value for 'AXIS': 'arms' is not one of "),
         ("", "Missing argument 'AXIS'"),
         ("delta --delta 0.1", "--delta 0.1 has no meaning for `scaling delta`; leave it out"),
+        (
+            "delta --points 0.1,1e-300",
+            "--points: delta is 1e-300; below 1e-200 the confidence radii",
+        ),
+        (
+            "delta --delta 0.1",
+            "--delta 0.1 has no meaning for `scaling delta`; leave it out, or give "
+            "values of delta as --points\n",
+        ),
+        ("k --k 3", "--k 3 has no meaning for `scaling k`; leave it out, or give values of k as"),
+        ("k --clusters 1,1", "--clusters 1,1 has no meaning for `scaling k`; leave it out\n"),
+        ("k --means 0.5,0.5,0.4", "--means: clusters=(1, 2) are undefined: arms 0 and 1 tie"),
         ("gap --k 3", "--k 3 has no meaning for `scaling gap`"),
         ("n --means 0.9,0.5", "--means 0.9,0.5 has no meaning for `scaling n`; leave it out, or"),
         ("n --family even", "--family even is no family of means; did you mean evenly_spaced?"),
