@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -175,19 +176,28 @@ def _in_words(problem: Problem, tight: theory.TightBound) -> list[str]:
     """Return which answer is the cheapest to prove, and what is the hardest to exclude."""
     name = str if problem.arms.names is None else problem.arms.name
     named = [
-        f"{', '.join(map(name, arms))} of cluster {i + 1}"
+        f"{_arms(list(map(name, arms)))} of cluster {i + 1}"
         for i, arms in enumerate(tight.answer)
         if arms
     ]
-    lines = [f"cheapest answer to prove: arms {'; '.join(named)}"]
+    lines = [f"cheapest answer to prove: {'; '.join(named)}"]
     one = tight.binding
     if one is not None:
-        moved = ", ".join(map(name, one.moved)) or "none"
+        moved = list(map(name, one.moved))
+        meet = (
+            f"{_arms(moved)} meet{'s' if len(moved) == 1 else ''} it"
+            if moved
+            else "no other arm moves"
+        )
         lines.append(
-            f"hardest to exclude: arm {name(one.arm)} {one.direction} to {one.theta:.6g}, where arms "
-            f"{moved} meet it"
+            f"hardest to exclude: arm {name(one.arm)} {one.direction} to {one.theta:.6g}, where {meet}"
         )
     return lines
+
+
+def _arms(names: Sequence[str]) -> str:
+    """Return some arms, one or several, by their names."""
+    return f"arm{'' if len(names) == 1 else 's'} {', '.join(names)}"
 
 
 def bounds_document(problem: Problem, delta: float) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from rai_sim.cli.parser import among
 from rai_sim.support import parsing
 from rai_sim.support.checks import check_delta
 from rai_sim.support.errors import ArgumentError, BadInput, Speech, told
+from rai_sim.support.files import MARKER
 from rai_sim.support.parsing import near, seen
 
 #: What `run` runs if no algorithm is named: the five variants of the paper's tables.
@@ -80,14 +81,25 @@ def error_probabilities(texts: Sequence[str]) -> list[float]:
     >>> error_probabilities(["0.1,0.01", "1e-3"])
     [0.1, 0.01, 0.001]
     """
-    found: list[float] = []
-    for text in texts:
-        for part in text.split(","):
-            delta = check_delta(read_option("delta", parsing.real_number, part.strip()))
-            if delta in found:
-                raise BadInput(f"--delta {part.strip()} is given twice; leave one of them out")
-            found.append(delta)
-    return found
+    parts = [part.strip() for text in texts for part in text.split(",")]
+    found = [check_delta(read_option("delta", parsing.real_number, part)) for part in parts]
+    return once("delta", found, parts)
+
+
+def once(name: str, values: list[Read], texts: Iterable[object] | None = None) -> list[Read]:
+    """Return the values of an option that may have several; refuse what is given twice, in the words
+    in which it was.
+
+    Examples
+    --------
+    >>> once("pulls", [10, 100, 10])
+    Traceback (most recent call last):
+    rai_sim.support.errors.BadInput: --pulls 10 is given twice; leave one of them out
+    """
+    for i, text in enumerate(values if texts is None else texts):
+        if values[i] in values[:i]:
+            raise BadInput(f"{flag(name)} {text} is given twice; leave one of them out")
+    return values
 
 
 def path_name(text: str | Path) -> Path:
@@ -110,6 +122,13 @@ def parse_algorithm(text: str) -> Algorithm:
     return read_option("algorithm", algorithm_from_text, text)
 
 
+def parse_algorithms(texts: Iterable[str]) -> list[Algorithm]:
+    """Return the algorithms that --algorithm, given several times, names; refuse one that is named
+    twice, in whatever words."""
+    found = [parse_algorithm(text) for text in texts]
+    return once("algorithm", found, [one.label for one in found])
+
+
 def check_law(text: str) -> str:
     """Return the name of a reward law, in lower case."""
     law = text.strip().lower()
@@ -125,6 +144,7 @@ def check_file(path: Path, option: str) -> None:
     if path.is_dir():
         raise BadInput(f"{option} {path} is a folder; give the name of a file")
     check_parent(path, option)
+    check_no_store(path, option)
 
 
 def check_folder(path: Path, option: str) -> None:
@@ -132,6 +152,17 @@ def check_folder(path: Path, option: str) -> None:
     if path.exists() and not path.is_dir():
         raise BadInput(f"{option} {path} is a file; give a folder")
     check_parent(path, option)
+
+
+def check_no_store(path: Path, option: str) -> None:
+    """Refuse a place in a folder of results, as which alone it is kept whole; links are followed, as
+    they are when it is written."""
+    place = path.resolve()
+    for folder in (place, *place.parents):
+        if (folder / MARKER).is_file():
+            raise BadInput(
+                f"{option} {path} lies among the study's results in {folder}; give another place"
+            )
 
 
 def check_parent(path: Path, option: str) -> None:

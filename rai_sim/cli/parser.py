@@ -11,6 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from rai_sim.cli.text import interrupts_in_a_line
 from rai_sim.support.parsing import near
 
 #: In help of fewer columns there is no room beside the options for what they mean.
@@ -55,7 +56,8 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """Commands that are found by name; where there is none of that name, near ones are told."""
+    """Commands that are found by name; where there is none of that name, near ones are told. One
+    that Ctrl-C ends without a word of its own is told of."""
 
     context_class = _Context
 
@@ -65,6 +67,11 @@ class Group(TyperGroup):
             known = [*self.list_commands(ctx), *options_of(ctx)]
             ctx.fail(f"No such command {args[0]!r}{near(args[0], known)}")
         return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        with interrupts_in_a_line():
+            return super().invoke(ctx)
 
 
 def options_of(ctx: Any) -> list[str]:

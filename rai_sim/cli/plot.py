@@ -8,10 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from rai_sim.cli import options
-from rai_sim.cli.options import ALL, FOLDER, FORMAT, KINDS, SELECT, STUDY, check_folder
+from rai_sim.cli.options import (
+    ALL,
+    FOLDER,
+    FORMAT,
+    KINDS,
+    SELECT,
+    STUDY,
+    check_folder,
+    check_no_store,
+)
 from rai_sim.cli.outputs import check_apart
 from rai_sim.cli.results import beside, parse_select, selected, study_at
-from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
+from rai_sim.cli.text import show, warnings_in_a_line
 from rai_sim.support.errors import BadInput
 from rai_sim.support.files import write_atomically
 from rai_sim.support.parsing import seen
@@ -48,6 +57,7 @@ def plot(
     kind = check_kind(form)
     folder = beside(study, ".figures") if output is None else output
     check_folder(folder, "--output")
+    check_no_store(folder, "--output")
     chosen = parse_select(select or [])
     if columns not in (None, 1, 2):
         raise BadInput(
@@ -55,7 +65,7 @@ def plot(
         )
     import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is read
 
-    with warnings_in_a_line(every=True), interrupts_in_a_line():
+    with warnings_in_a_line(every=True):
         results, _ = study_at(study, store)
         check_apart(folder, results.folder, study)
         with for_paper(columns):

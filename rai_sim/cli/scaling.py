@@ -26,8 +26,9 @@ from rai_sim.cli.options import (
     again,
     check_folder,
     check_law,
+    check_no_store,
     flag,
-    parse_algorithm,
+    parse_algorithms,
     read_option,
 )
 from rai_sim.cli.outputs import check_apart
@@ -145,7 +146,7 @@ def scaling(
     """
     axis, kind = str(along.value), check_kind(form)
     _BELONGS.check({"format": form, "plot": plot})
-    chosen = [parse_algorithm(text) for text in algorithm] if algorithm else None
+    chosen = parse_algorithms(algorithm) if algorithm else None
     numbers: dict[str, Any] = {"seed": seed, "max_pulls": max_pulls}
     numbers |= {"precision": precision} if replications is None else {"replications": replications}
     _check_numbers(replications, precision)
@@ -155,6 +156,7 @@ def scaling(
     check_folder(folder, "--store")
     if plot is not None:
         check_folder(plot, "--plot")
+        check_no_store(plot, "--plot")
         check_apart(plot, folder, option="--plot")
         import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is run
     asked = {

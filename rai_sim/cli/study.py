@@ -25,6 +25,7 @@ from rai_sim.cli.options import (
     path_name,
 )
 from rai_sim.cli.outputs import check_apart, check_output, write_output
+from rai_sim.cli.results import check_run
 from rai_sim.cli.tables import fitted_table, json_text, most_rows
 from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.support.durations import seconds_of
@@ -212,6 +213,7 @@ def study(
             )
             return
         if verify:
+            check_run(file, folder)
             with where.configured():
                 found = wanted.results(folder).verify(
                     _SAMPLE if sample is None else sample, n_jobs=n_jobs

@@ -18,7 +18,8 @@ from rai_sim.cli.options import (
     Jobs,
     Json,
     again,
-    parse_algorithm,
+    once,
+    parse_algorithms,
     read_option,
 )
 from rai_sim.cli.outputs import check_output, write_output
@@ -80,7 +81,8 @@ def success(
     What they would name then is judged, with 95 % intervals of each number alone.
     """
     problem = build_problem(problem_options)
-    caps = read_option("pulls", parse_integers, pulls)
+    caps = once("pulls", list(read_option("pulls", parse_integers, pulls)))
+    named = parse_algorithms(algorithm or ["vanilla"])
     check_output(output)
     kind = None if plot is None else kind_of(plot)
     numbers: dict[str, Any] = {
@@ -92,7 +94,7 @@ def success(
     curves: list[SuccessCurve] = []
     interrupted = False
     try:
-        for chosen in [parse_algorithm(text) for text in algorithm or ["vanilla"]]:
+        for chosen in named:
             with Bar(1, None, chosen.label, brief=True) as bar:
                 curves.append(success_by(problem, chosen, pulls=caps, n_jobs=jobs, **numbers))
                 bar.update(1)

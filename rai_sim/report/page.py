@@ -157,7 +157,7 @@ def _sorted_table(columns: Sequence[Column], rows: Iterable[Any], left: int) -> 
 def _in_short(results: StudyResults, frame: pl.DataFrame) -> str:
     done, wanted = results.progress()
     errors, finished = int(frame["errors"].sum()), int(frame["finished"].sum())
-    words = f"{len(results.tasks)} tasks, {done:,} of {wanted:,} replications, {errors:,} wrong outputs of {finished:,}"
+    words = f"{count(len(results.tasks), 'task')}, {done:,} of {wanted:,} replications, {errors:,} wrong outputs of {finished:,}"
     return words + ("." if done == wanted else "; unfinished.")
 
 

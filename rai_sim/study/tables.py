@@ -220,7 +220,7 @@ def warnings_of(results: StudyResults, frame: pl.DataFrame) -> list[str]:
     short = frame.filter(pl.col("complete") & ~pl.col("precision_reached"))
     if len(short):
         said.append(
-            f"{len(short)} tasks stopped short of the precision, the first is "
+            f"{count(len(short), 'task')} stopped short of the precision, the first is "
             f"{_task_words(short)}: at most_replications, or as no replication finished"
         )
     for capped, what, bias in (
@@ -231,7 +231,7 @@ def warnings_of(results: StudyResults, frame: pl.DataFrame) -> list[str]:
         unfinished = int((rows["replications"] - rows["finished"]).sum())
         if unfinished:
             said.append(
-                f"{unfinished:,} replications {what}; the statistics are over the finished ones, "
+                f"{count(unfinished, 'replication')} {what}; the statistics are over the finished ones, "
                 f"so means {bias}"
             )
     problems = {
@@ -260,7 +260,8 @@ def how_far(results: StudyResults) -> str:
     done, wanted = results.progress()
     more = results.not_counted()
     beside = f"; {more:,} more are stored, not counted" if more else ""
-    return f"{done:,} of {wanted:,} replications of {len(results.tasks)} tasks are in {results.folder}{beside}"
+    tasks = count(len(results.tasks), "task")
+    return f"{done:,} of {wanted:,} replications of {tasks} are in {results.folder}{beside}"
 
 
 def study_html(study: Study) -> str:

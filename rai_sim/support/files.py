@@ -20,6 +20,8 @@ from typing import BinaryIO
 
 #: How the names of files end that are being written.
 TEMPORARY = ".writing"
+#: What makes a folder a study's: a file of this name, which `rai_sim.study.store` writes.
+MARKER = "rai-sim-store.json"
 #: How the names of pages end.
 PAGES = (".html", ".htm")
 #: Not through links, not into what is there; without newlines made anew, where a system would.

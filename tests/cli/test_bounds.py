@@ -64,8 +64,11 @@ def test_the_tight_bounds_stand_before_the_theorems(capsys: Capture) -> None:
         pulls = bounds.practical(problem, 0.05, threshold)
         assert f" {pulls:,.{0 if pulls >= 1000 else 1}f} pulls " in line
     assert "which nobody has proved" in oracles[0]
-    assert "cheapest answer to prove: arms 0 of cluster 1" in lines
+    assert "cheapest answer to prove: arm 0 of cluster 1" in lines
     assert "hardest to exclude: arm 0 down to 0.735" in text
+    assert re.search(r"down to 0\.735\d*, where arms \d(, \d)+ meet it$", text, re.MULTILINE)
+    two = printed(capsys, "bounds --means 0.9,0.1 --problem best_arm")
+    assert "hardest to exclude: arm 0 down to 0.5, where arm 1 meets it\n" in two
     assert "Where the paper can be bettered:" in lines
     found = document(capsys, words)
     assert [one["pulls_per_nat"] for one in found["tight"]] == [

@@ -32,7 +32,7 @@ def test_default_names_keep_what_tells_studies_apart(study: str, page: str) -> N
         ("report STUDY -o .", "--output . is a folder; give the name of a file"),
         ("report STUDY -o nowhere/r.html", "there is no folder nowhere; make it first"),
         ("report STUDY --store nowhere", "run rai-sim study"),
-        ("report STUDY -o STUDY", "is the study's own file; give another name"),
+        ("report STUDY -o STUDY", "ends in none of .html, .htm; give a name that does"),
         ("report STUDY -o FOLDER/r.html", "lies among the study's results in"),
         ("plot STUDY -o FOLDER/figures", "lies among the study's results in"),
         ("report FOLDER --store FOLDER", "--store"),

@@ -187,6 +187,7 @@ def test_a_precision_instead(capsys: Capture) -> None:
         ("delta --format gif", "--format gif is no kind of figure; choose png, svg, pdf"),
         ("delta --store a --plot a", "--plot a lies among the study's results in a; give another"),
         ("delta --plot no/where", "--plot no/where: there is no folder no; make it first"),
+        ("gap --algorithm lucb --algorithm lucb", "--algorithm LUCB(as_printed=False) is given"),
         ("gap --seed -1", "--seed: seed is -1"),
         ("gap --table-task 7", "--table-task: "),
     ],

@@ -149,8 +149,9 @@ def test_a_time_limit(file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPat
 def test_verify(file: Path, capsys: Capture) -> None:
     """Stored replications are the same again; a store without any is no success; a changed one is
     exit code 1."""
-    assert refused(capsys, f"study '{file}' --verify").startswith(
-        f"rai-sim: store {file.with_suffix('.study')} is no study's folder"
+    assert refused(capsys, f"study '{file}' --verify") == (
+        f"rai-sim: {file}: there is no folder {file.with_suffix('.study')} with its results; run "
+        f"rai-sim study {file} first\n"
     )
     run(f"study '{file}'")
     capsys.readouterr()
@@ -279,7 +280,7 @@ def test_options_that_would_do_nothing(file: Path, capsys: Capture, words: str, 
     ("words", "place"),
     [
         ("--dry-run --pilot-time 30s", "rai_sim.study.Study.estimate"),
-        ("--verify --sample 1000000", "rai_sim.study.Study.results"),
+        ("--verify --sample 1000000", "rai_sim.cli.study.check_run"),
         ("--output s.csv --json", "rai_sim.cli.study.run_or_tell"),
     ],
 )

@@ -50,6 +50,9 @@ def test_the_picture(capsys: Capture, tmp_path: Path) -> None:
 def test_refusals(capsys: Capture) -> None:
     """Name the option."""
     assert "--pulls" in refused(capsys, "success --pulls 0,5")
+    assert "--pulls 5 is given twice" in refused(capsys, "success --pulls 5,7,5")
+    twice = refused(capsys, "success --pulls 5 --algorithm lucb --algorithm lucb")
+    assert "--algorithm LUCB(as_printed=False) is given twice" in twice
     assert "--plot" in refused(capsys, "success --pulls 5 --plot curve.gif")
 
 
