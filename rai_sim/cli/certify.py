@@ -41,9 +41,10 @@ _CLAIMS = ("error", "pulls")
 _GIVEN = "the problem given"
 #: Columns that a narrow terminal goes without, the first one first.
 _LEAST = ("e_value", "capped", "rate")
+_METAVAR = "ALGORITHM"
 _ALGORITHM = typer.Argument(
     help=f"known, with defaults: {describe_algorithms()}",
-    metavar="ALGORITHM",
+    metavar=_METAVAR,
     autocompletion=among(VARIANTS),
     show_default=False,
 )
@@ -97,7 +98,7 @@ def certify(
     """
     from rai_sim import certification  # here: most runs certify nothing
 
-    chosen = parse_algorithm(algorithm)
+    chosen = parse_algorithm(algorithm, _METAVAR)
     problems = _problems(problem_options, delta, only, pulls)
     kind = None if plot is None else kind_of(plot)
     numbers: dict[str, Any] = {

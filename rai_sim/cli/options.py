@@ -109,17 +109,21 @@ def path_name(text: str | Path) -> Path:
     return Path(text)
 
 
-def read_option(name: str, read: Callable[[str], Read], text: str) -> Read:
-    """Return what is read from an option's text, or refuse it by the option's name."""
+def read_option(
+    name: str, read: Callable[[str], Read], text: str, metavar: str | None = None
+) -> Read:
+    """Return what is read from an option's text, or refuse it by the option's name, or by what it is
+    called where it has none."""
     try:
         return read(text)
     except BadInput as error:
-        raise BadInput(f"{flag(name)} {error}") from None
+        raise BadInput(f"{flag(name) if metavar is None else metavar} {error}") from None
 
 
-def parse_algorithm(text: str) -> Algorithm:
-    """Return the algorithm that --algorithm names, as in `vanilla:merging=false`."""
-    return read_option("algorithm", algorithm_from_text, text)
+def parse_algorithm(text: str, metavar: str | None = None) -> Algorithm:
+    """Return the algorithm that --algorithm, or what stands in its place, names, as in
+    `vanilla:merging=false`."""
+    return read_option("algorithm", algorithm_from_text, text, metavar)
 
 
 def parse_algorithms(texts: Iterable[str]) -> list[Algorithm]:

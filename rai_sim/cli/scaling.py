@@ -292,7 +292,14 @@ def _study(
     build_along = studies.over_k if axis == "k" else studies.over_m
     # clusters, which follow from the axis, are undefined where arms tie
     with as_argument("law" if problem_options["means"] is None else "means", of="clusters"):
-        return build_along(arms, **wanted)
+        study = build_along(arms, **wanted)
+    if len({task.parameters[axis] for task in study.tasks}) < 2:
+        problem = study.tasks[0].experiment.problem
+        raise BadInput(
+            f"`scaling {axis}` has one point on {problem.n_arms} arms, and a slope needs at least two; "
+            "give more arms" + ("" if axis == "k" else ", or a larger -k")
+        )
+    return study
 
 
 def _places(axis: str, text: str) -> list[Any]:

@@ -169,6 +169,11 @@ def test_a_precision_instead(capsys: Capture) -> None:
         ),
         ("k --k 3", "--k 3 has no meaning for `scaling k`; leave it out, or give values of k as"),
         ("k --clusters 1,1", "--clusters 1,1 has no meaning for `scaling k`; leave it out\n"),
+        (
+            "k --means 0.9,0.5",
+            "`scaling k` has one point on 2 arms, and a slope needs at least two",
+        ),
+        ("m -k 1", "`scaling m` has one point on 20 arms, and a slope needs at least two"),
         ("k --means 0.5,0.5,0.4", "--means: clusters=(1, 2) are undefined: arms 0 and 1 tie"),
         ("gap --k 3", "--k 3 has no meaning for `scaling gap`"),
         ("n --means 0.9,0.5", "--means 0.9,0.5 has no meaning for `scaling n`; leave it out, or"),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from rai_sim.support.wording import (
     count,
+    ends,
     json_safe,
     listed,
     number,
@@ -114,3 +115,10 @@ def test_json_has_no_words_for_nan() -> None:
     safe = json_safe(value)
     assert safe == {"0.5": [1, None, [None, {"a": None}]], "b": "nan", "c": None, "d": True}
     assert json.loads(json.dumps(safe, allow_nan=False)) == safe
+
+
+def test_an_interval_that_is_not_known_is_told_once() -> None:
+    """One whose upper end alone is unknown is told whole."""
+    assert ends(percent(None), percent(None)) == "n/a"
+    assert ends(percent(0.0), percent(0.031)) == "0 % to 3.1 %"
+    assert ends(number(1.0), number(None)) == "1.0 to n/a"
