@@ -22,12 +22,8 @@ from rai_sim.support.wording import count, ends, json_safe, listed, number, perc
 
 
 def _upper_cell(bound: tuple[str | None, float | None]) -> str:
-    theorem, pulls = bound
-    return (
-        "none"
-        if pulls is None
-        else f"{number(pulls)} ({(theorem or '').replace('Theorem', 'Th.')})"
-    )
+    theorem, pulls = (bound[0] or "").replace("Theorem", "Th."), bound[1]
+    return "none" if pulls is None else f"{number(pulls)} ({theorem})"
 
 
 def _shares(pair: tuple[float, float]) -> str:
