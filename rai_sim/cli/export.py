@@ -11,7 +11,7 @@ from rai_sim.cli import options
 from rai_sim.cli.options import FOLDER, SELECT, STUDY
 from rai_sim.cli.outputs import TABLES, check_apart, check_output
 from rai_sim.cli.results import beside, parse_select, selected, study_at
-from rai_sim.cli.text import show, warnings_in_a_line
+from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.support.errors import BadInput
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def export(
     path = beside(study, ".csv") if output is None else output
     check_output(path, TABLES)
     chosen = parse_select(select or [])
-    with warnings_in_a_line(every=True):
+    with warnings_in_a_line(every=True), interrupts_in_a_line():
         results, _ = study_at(study, store)
         check_apart(path, results.folder, study)
         _check_kept(results, rows, arms)

@@ -10,7 +10,7 @@ import typer
 from rai_sim.cli import options
 from rai_sim.cli.options import Json, path_name
 from rai_sim.cli.tables import json_text
-from rai_sim.cli.text import show, warnings_in_a_line
+from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.support.errors import BadInput
 from rai_sim.support.wording import count
 
@@ -39,7 +39,7 @@ def merge(
 
     if output is None:
         raise BadInput("--output is missing; give the name of the new folder")
-    with warnings_in_a_line(every=True):
+    with warnings_in_a_line(every=True), interrupts_in_a_line():
         results = merge_studies(sources, output)
         done, _ = results.progress()
     tasks = len(results.tasks)

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from rai_sim.cli.text import interrupts_in_a_line
 from rai_sim.support.parsing import near
 
 #: In help of fewer columns there is no room beside the options for what they mean.
@@ -70,8 +70,11 @@ class Group(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
-        with interrupts_in_a_line():
+        try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:  # its own words, if it has any, are for Python
+            print("rai-sim: INTERRUPTED", file=sys.stderr)
+            raise typer.Exit(130) from None
 
 
 def options_of(ctx: Any) -> list[str]:

@@ -20,7 +20,7 @@ from rai_sim.cli.options import (
 )
 from rai_sim.cli.outputs import check_apart
 from rai_sim.cli.results import beside, parse_select, selected, study_at
-from rai_sim.cli.text import show, warnings_in_a_line
+from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.support.errors import BadInput
 from rai_sim.support.files import write_atomically
 from rai_sim.support.parsing import seen
@@ -65,7 +65,7 @@ def plot(
         )
     import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is read
 
-    with warnings_in_a_line(every=True):
+    with warnings_in_a_line(every=True), interrupts_in_a_line():
         results, _ = study_at(study, store)
         check_apart(folder, results.folder, study)
         with for_paper(columns):

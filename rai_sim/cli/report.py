@@ -11,7 +11,7 @@ from rai_sim.cli import options
 from rai_sim.cli.options import ALL, FOLDER, SELECT, STUDY, check_file
 from rai_sim.cli.outputs import check_apart
 from rai_sim.cli.results import beside, parse_select, selected, study_at
-from rai_sim.cli.text import show, warnings_in_a_line
+from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.support.errors import BadInput
 from rai_sim.support.files import PAGES, is_own_output, names_a_page
 
@@ -44,7 +44,7 @@ def report(
     import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is read
     from rai_sim.report import write_report
 
-    with warnings_in_a_line(every=True):
+    with warnings_in_a_line(every=True), interrupts_in_a_line():
         results, definition = study_at(study, store)
         check_apart(path, results.folder, study)
         named = beside(study, "").name if title is None else title

@@ -43,8 +43,7 @@ def warnings_in_a_line(*, every: bool = False) -> Iterator[None]:
 
 @contextmanager
 def interrupts_in_a_line(again: str | None = None) -> Iterator[None]:
-    """After Ctrl-C where nothing was finished that is to be shown (folders are read, tables are
-    made) say so, and how to go on if that is known."""
+    """After Ctrl-C while nothing runs (folders are read, tables are made) say how to go on, too."""
     try:
         yield
     except KeyboardInterrupt as error:

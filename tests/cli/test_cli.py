@@ -200,7 +200,7 @@ def test_every_verb_tells_of_an_interrupt(
     """Also where there is nothing to show, or to go on with."""
 
     def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
+        raise rai.SimulationInterrupted(None) if "trace" in words else KeyboardInterrupt
 
     monkeypatch.setattr(place, interrupted)
     run(words, expect=130)
