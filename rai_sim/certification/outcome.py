@@ -17,7 +17,7 @@ from rai_sim.simulation.statistics import BELOW as BELOW
 from rai_sim.simulation.statistics import OPEN as OPEN
 from rai_sim.support.columns import Catalogue, Column, cells, first_key, titles
 from rai_sim.support.text_tables import text_table
-from rai_sim.support.wording import count, json_safe, percent
+from rai_sim.support.wording import count, ends, json_safe, percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -131,7 +131,7 @@ COLUMNS: Catalogue[Column] = Catalogue(
             key="interval",
             title="interval",
             unit="share",
-            form=lambda ends: f"{percent(ends[0])} to {percent(ends[1])}",
+            form=lambda pair: ends(*map(percent, pair)),
             get=lambda one: (one.low, one.high),
             sort=first_key,
         ),

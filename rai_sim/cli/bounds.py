@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -12,13 +13,13 @@ from rai_sim import bounds as theory
 from rai_sim.algorithms.base import ALGORITHMS
 from rai_sim.cli.options import Delta, Json
 from rai_sim.cli.problem import build_problem, takes_problem
-from rai_sim.cli.tables import headline, json_text, problem_document, text_table
+from rai_sim.cli.tables import fitted_texts, headline, json_text, most_rows, problem_document
 from rai_sim.cli.text import show
 from rai_sim.problem import Problem
 from rai_sim.support.checks import check_delta
 from rai_sim.support.wording import count, json_safe, number, shortened
 
-#: A text that lists arms stops after so many; JSON has them all.
+#: In a terminal a text that lists arms stops after so many; a pipe and JSON have them all.
 _MOST_ARMS = 50
 #: Of longer names of arms the beginning is shown.
 _LONGEST = 40
@@ -157,14 +158,17 @@ def _arms_table(problem: Problem, delta: float) -> list[str]:
             *(["best share"] if found else []),
         )
     ]
-    for arm in best_first[:_MOST_ARMS].tolist():
+    most, remedy = most_rows(_MOST_ARMS, problem.n_arms), "a pipe or --json has all"
+    for arm in best_first[:most].tolist():
         mean, gap = f"{means[arm]:.6g}", f"{problem.arm_gaps[arm]:.6g}"
         share = [f"{100.0 * found[0].tight.weights[arm]:.2f} %"] if found else []
         name = [shortened(" ".join(problem.arms.name(arm).split()), _LONGEST)] if names else []
         rows.append((str(arm), *name, mean, str(problem.cluster_of[arm] + 1), gap, *share))
-    lines = text_table(rows, left=2 if names else 0)
-    if problem.n_arms > _MOST_ARMS:
-        lines.append(f"... and {count(problem.n_arms - _MOST_ARMS, 'arm')} more; --json lists all")
+    # a narrow terminal goes without shares, then without gaps
+    least = range(3 + names, len(rows[0]))[::-1]
+    lines = fitted_texts(rows, 2 if names else 0, least, remedy)
+    if problem.n_arms > most:
+        lines.append(f"... and {count(problem.n_arms - most, 'more arm')}; {remedy}")
     return lines
 
 
@@ -172,19 +176,28 @@ def _in_words(problem: Problem, tight: theory.TightBound) -> list[str]:
     """Return which answer is the cheapest to prove, and what is the hardest to exclude."""
     name = str if problem.arms.names is None else problem.arms.name
     named = [
-        f"{', '.join(map(name, arms))} of cluster {i + 1}"
+        f"{_arms(list(map(name, arms)))} of cluster {i + 1}"
         for i, arms in enumerate(tight.answer)
         if arms
     ]
-    lines = [f"cheapest answer to prove: arms {'; '.join(named)}"]
+    lines = [f"cheapest answer to prove: {'; '.join(named)}"]
     one = tight.binding
     if one is not None:
-        moved = ", ".join(map(name, one.moved)) or "none"
+        moved = list(map(name, one.moved))
+        meet = (
+            f"{_arms(moved)} meet{'s' if len(moved) == 1 else ''} it"
+            if moved
+            else "no other arm moves"
+        )
         lines.append(
-            f"hardest to exclude: arm {name(one.arm)} {one.direction} to {one.theta:.6g}, where arms "
-            f"{moved} meet it"
+            f"hardest to exclude: arm {name(one.arm)} {one.direction} to {one.theta:.6g}, where {meet}"
         )
     return lines
+
+
+def _arms(names: Sequence[str]) -> str:
+    """Return some arms, one or several, by their names."""
+    return f"arm{'' if len(names) == 1 else 's'} {', '.join(names)}"
 
 
 def bounds_document(problem: Problem, delta: float) -> dict[str, Any]:

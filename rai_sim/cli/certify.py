@@ -41,9 +41,10 @@ _CLAIMS = ("error", "pulls")
 _GIVEN = "the problem given"
 #: Columns that a narrow terminal goes without, the first one first.
 _LEAST = ("e_value", "capped", "rate")
+_METAVAR = "ALGORITHM"
 _ALGORITHM = typer.Argument(
     help=f"known, with defaults: {describe_algorithms()}",
-    metavar="ALGORITHM",
+    metavar=_METAVAR,
     autocompletion=among(VARIANTS),
     show_default=False,
 )
@@ -97,7 +98,7 @@ def certify(
     """
     from rai_sim import certification  # here: most runs certify nothing
 
-    chosen = parse_algorithm(algorithm)
+    chosen = parse_algorithm(algorithm, _METAVAR)
     problems = _problems(problem_options, delta, only, pulls)
     kind = None if plot is None else kind_of(plot)
     numbers: dict[str, Any] = {
@@ -121,9 +122,8 @@ def certify(
     except certification.CertificationInterrupted as interrupt:
         found = interrupt.result
     notes = [f"drawn into {plot}"] if _draw(found, plot, kind) else []
-    given: dict[str, Any] = {"only": only or [], "pulls": pulls}
+    given: dict[str, Any] = {"only": only or [], "pulls": pulls, "keep_going": keep_going}
     rerun = again("certify", algorithm, **problem_options, **numbers, **given)
-    rerun += " --keep-going" if keep_going else ""
     if json:
         show(json_text({**found.to_dict(), "rerun": rerun}))
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from rai_sim.cli.outputs import TABLES, check_apart, check_output
 from rai_sim.cli.results import beside, parse_select, selected, study_at
 from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.support.errors import BadInput
+
+if TYPE_CHECKING:
+    from rai_sim.study import StudyResults
 
 _ROWS = typer.Option("--rows", help="one row a replication, not one a task")
 _ARMS = typer.Option("--arms", help="one row a task and arm: pulls, of a study that keeps them")
@@ -39,7 +42,21 @@ def export(
     with warnings_in_a_line(every=True), interrupts_in_a_line():
         results, _ = study_at(study, store)
         check_apart(path, results.folder)
+        _check_kept(results, rows, arms)
         found = selected(results, chosen)
         write = found.to_csv if path.suffix.lower() == ".csv" else found.to_parquet
         write(path, rows=rows, arms=arms)
     show(f"{path}")
+
+
+def _check_kept(results: StudyResults, rows: bool, arms: bool) -> None:
+    """Refuse a table of what the study does not keep."""
+    for option, asked, kept, what, keep in (
+        ("--rows", rows, results.keeps_rows, "no rows, but sums", "replications"),
+        ("--arms", arms, results.keeps_arm_pulls, "no pulls by arm", "arm_pulls_sum"),
+    ):
+        if asked and not kept:
+            raise BadInput(
+                f"{option}: store {results.folder} keeps {what}; leave it out, or run the study into "
+                f"another folder with rai-sim study --keep {keep}"
+            )

@@ -10,9 +10,9 @@ from __future__ import annotations
 import difflib
 import os
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
@@ -23,6 +23,7 @@ from rai_sim.cli.parser import among
 from rai_sim.support import parsing
 from rai_sim.support.checks import check_delta
 from rai_sim.support.errors import ArgumentError, BadInput, Speech, told
+from rai_sim.support.files import MARKER
 from rai_sim.support.parsing import near, seen
 from rai_sim.support.reading import was_read
 
@@ -81,14 +82,25 @@ def error_probabilities(texts: Sequence[str]) -> list[float]:
     >>> error_probabilities(["0.1,0.01", "1e-3"])
     [0.1, 0.01, 0.001]
     """
-    found: list[float] = []
-    for text in texts:
-        for part in text.split(","):
-            delta = check_delta(read_option("delta", parsing.real_number, part.strip()))
-            if delta in found:
-                raise BadInput(f"--delta {part.strip()} is given twice; leave one of them out")
-            found.append(delta)
-    return found
+    parts = [part.strip() for text in texts for part in text.split(",")]
+    found = [check_delta(read_option("delta", parsing.real_number, part)) for part in parts]
+    return once("delta", found, parts)
+
+
+def once(name: str, values: list[Read], texts: Iterable[object] | None = None) -> list[Read]:
+    """Return the values of an option that may have several; refuse what is given twice, in the words
+    in which it was.
+
+    Examples
+    --------
+    >>> once("pulls", [10, 100, 10])
+    Traceback (most recent call last):
+    rai_sim.support.errors.BadInput: --pulls 10 is given twice; leave one of them out
+    """
+    for i, text in enumerate(values if texts is None else texts):
+        if values[i] in values[:i]:
+            raise BadInput(f"{flag(name)} {text} is given twice; leave one of them out")
+    return values
 
 
 def path_name(text: str | Path) -> Path:
@@ -98,17 +110,28 @@ def path_name(text: str | Path) -> Path:
     return Path(text)
 
 
-def read_option(name: str, read: Callable[[str], Read], text: str) -> Read:
-    """Return what is read from an option's text, or refuse it by the option's name."""
+def read_option(
+    name: str, read: Callable[[str], Read], text: str, metavar: str | None = None
+) -> Read:
+    """Return what is read from an option's text, or refuse it by the option's name, or by what it is
+    called where it has none."""
     try:
         return read(text)
     except BadInput as error:
-        raise BadInput(f"{flag(name)} {error}") from None
+        raise BadInput(f"{flag(name) if metavar is None else metavar} {error}") from None
 
 
-def parse_algorithm(text: str) -> Algorithm:
-    """Return the algorithm that --algorithm names, as in `vanilla:merging=false`."""
-    return read_option("algorithm", algorithm_from_text, text)
+def parse_algorithm(text: str, metavar: str | None = None) -> Algorithm:
+    """Return the algorithm that --algorithm, or what stands in its place, names, as in
+    `vanilla:merging=false`."""
+    return read_option("algorithm", algorithm_from_text, text, metavar)
+
+
+def parse_algorithms(texts: Iterable[str]) -> list[Algorithm]:
+    """Return the algorithms that --algorithm, given several times, names; refuse one that is named
+    twice, in whatever words."""
+    found = [parse_algorithm(text) for text in texts]
+    return once("algorithm", found, [one.label for one in found])
 
 
 def check_law(text: str) -> str:
@@ -127,6 +150,7 @@ def check_file(path: Path, option: str) -> None:
         raise BadInput(f"{option} {path} is a folder; give the name of a file")
     check_parent(path, option)
     check_unread(path, option)
+    check_no_store(path, option)
 
 
 def check_unread(path: Path, option: str) -> None:
@@ -140,6 +164,17 @@ def check_folder(path: Path, option: str) -> None:
     if path.exists() and not path.is_dir():
         raise BadInput(f"{option} {path} is a file; give a folder")
     check_parent(path, option)
+
+
+def check_no_store(path: Path, option: str) -> None:
+    """Refuse a place in a folder of results, as which alone it is kept whole; links are followed, as
+    they are when it is written."""
+    place = path.resolve()
+    for folder in (place, *place.parents):
+        if (folder / MARKER).is_file():
+            raise BadInput(
+                f"{option} {path} lies among the study's results in {folder}; give another place"
+            )
 
 
 def check_parent(path: Path, option: str) -> None:
@@ -159,6 +194,55 @@ def near_file(path: Path, *suffixes: str) -> str:
             path.with_name(name) for name in difflib.get_close_matches(path.name, there, 1, 0.8)
         ]
     return f"; did you mean {found[0]}?" if found else ";"
+
+
+class Belongs(NamedTuple):
+    """Which of a verb's options go together: the one statement of what would do nothing.
+
+    Attributes
+    ----------
+    needs : mapping of str to str
+        Options that have a meaning with another one alone.
+    apart : sequence of (str, str)
+        Options of which the first has no meaning with the second.
+    """
+
+    needs: Mapping[str, str] = {}
+    apart: Sequence[tuple[str, str]] = ()
+
+    def check(self, given: Mapping[str, Any]) -> None:
+        """Refuse an option that would do nothing, before anything runs.
+
+        Parameters
+        ----------
+        given : mapping of str to object
+            Values by option; None and False for those that are not given.
+
+        Examples
+        --------
+        >>> Belongs({"sample": "verify"}).check({"sample": 5, "verify": False})
+        Traceback (most recent call last):
+        rai_sim.support.errors.BadInput: --sample 5 has no meaning without --verify; add it, or leave --sample out
+        """
+        words = {name: _as_given(name, value) for name, value in given.items()}
+        for name, other in self.needs.items():
+            if words[name] and not words[other]:
+                raise BadInput(
+                    f"{words[name]} has no meaning without {flag(other)}; add it, or leave "
+                    f"{flag(name)} out"
+                )
+        for name, other in self.apart:
+            if words[name] and words[other]:
+                raise BadInput(
+                    f"{words[name]} has no meaning with {words[other]}; leave one of them out"
+                )
+
+
+def _as_given(name: str, value: object) -> str:
+    """Return an option with its value as it was written; nothing of one that was not given."""
+    if value is None or value is False:
+        return ""
+    return flag(name) if value is True else f"{flag(name)} {value}"
 
 
 # Declarations
@@ -208,9 +292,10 @@ Seed = Annotated[int, whole("seed of all streams; the same seed gives the same n
 SkipError = Annotated[float, real("total variation that skipping rounds may cost")]
 FORMAT = typer.Option(
     "--format",
-    help=f"{', '.join(KINDS[:-1])} or {KINDS[-1]}",
+    help=f"{', '.join(KINDS[:-1])} or {KINDS[-1]}; default: {KINDS[0]}",
     metavar="NAME",
     autocompletion=among(KINDS),
+    show_default=False,
 )
 
 
@@ -244,8 +329,10 @@ class CommandLine(Speech):
 
     def argument(self, name: str) -> str:
         """Return the option, or the library's name where the verb has no such option."""
-        option = flag(_OTHER_NAMES.get(name, name))
-        return option if option in self._options else name
+        for option in (flag(name), flag(_OTHER_NAMES.get(name, name))):
+            if option in self._options:
+                return option
+        return name
 
     def passing(self, name: str, value: object) -> str:
         """Return how an option is given a value; switches have none."""
@@ -269,11 +356,20 @@ class CommandLine(Speech):
 
 
 def again(*command: str, **options: Any) -> str:
-    """Return the command that gives the same numbers; what does not change them is left out."""
+    """Return the command that gives the same numbers, or goes on; what is not given, and what is as
+    it would be without, is left out.
+
+    Examples
+    --------
+    >>> again("study", dry_run=True, verify=False, jobs=2, store=None)
+    'rai-sim study --dry-run --jobs 2'
+    """
     words = ["rai-sim", *command]
     for name, value in options.items():
         if name == "strict":
             words += [] if value else ["--no-strict"]
+        elif isinstance(value, bool):
+            words += [flag(name)] if value else []
         elif isinstance(value, list):
             words += [word for entry in value for word in (flag(name), entry)]
         elif value is not None and (name, value) not in (

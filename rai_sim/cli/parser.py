@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -55,7 +56,8 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """Commands that are found by name; where there is none of that name, near ones are told."""
+    """Commands that are found by name; where there is none of that name, near ones are told. One
+    that Ctrl-C ends without a word of its own is told of."""
 
     context_class = _Context
 
@@ -65,6 +67,14 @@ class Group(TyperGroup):
             known = [*self.list_commands(ctx), *options_of(ctx)]
             ctx.fail(f"No such command {args[0]!r}{near(args[0], known)}")
         return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:  # its own words, if it has any, are for Python
+            print("rai-sim: INTERRUPTED", file=sys.stderr)
+            raise typer.Exit(130) from None
 
 
 def options_of(ctx: Any) -> list[str]:

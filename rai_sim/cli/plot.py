@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from rai_sim.cli import options
-from rai_sim.cli.options import ALL, FOLDER, FORMAT, KINDS, SELECT, STUDY, check_folder
+from rai_sim.cli.options import (
+    ALL,
+    FOLDER,
+    FORMAT,
+    KINDS,
+    SELECT,
+    STUDY,
+    check_folder,
+    check_no_store,
+)
 from rai_sim.cli.outputs import check_apart
 from rai_sim.cli.results import beside, parse_select, selected, study_at
 from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
@@ -32,7 +41,7 @@ def plot(
             metavar="FOLDER",
         ),
     ] = None,
-    kind: Annotated[str, FORMAT] = KINDS[0],
+    form: Annotated[str | None, FORMAT] = None,
     store: Annotated[Path | None, options.path(FOLDER, metavar="FOLDER")] = None,
     select: Annotated[list[str] | None, SELECT] = None,
     everything: Annotated[bool, ALL] = False,
@@ -45,9 +54,10 @@ def plot(
 
     Each goes into a file.
     """
-    kind = check_kind(kind)
+    kind = check_kind(form)
     folder = beside(study, ".figures") if output is None else output
     check_folder(folder, "--output")
+    check_no_store(folder, "--output")
     chosen = parse_select(select or [])
     if columns not in (None, 1, 2):
         raise BadInput(
@@ -71,9 +81,10 @@ def for_paper(columns: int | None) -> AbstractContextManager[None]:
     return nullcontext() if columns is None else paper(columns)
 
 
-def check_kind(text: str) -> str:
-    """Return the kind of files that figures are written as, in lower case."""
-    kind = text.strip().lower()
+def check_kind(text: str | None) -> str:
+    """Return the kind of files that figures are written as, in lower case; if none is given the
+    first."""
+    kind = KINDS[0] if text is None else text.strip().lower()
     if kind not in KINDS:
         raise BadInput(f"--format {seen(kind)} is no kind of figure; choose {', '.join(KINDS)}")
     return kind

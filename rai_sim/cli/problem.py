@@ -19,7 +19,7 @@ from rai_sim.cli.options import check_law, flag, read_option
 from rai_sim.cli.options import whole_number as option_whole_number
 from rai_sim.cli.parser import among
 from rai_sim.problem import TABLE_MEANS, Problem, table_problem
-from rai_sim.support.errors import BadInput
+from rai_sim.support.errors import ArgumentError, BadInput
 from rai_sim.support.named_means import means_in
 from rai_sim.support.parsing import (
     file_of,
@@ -206,8 +206,14 @@ def build_problem(options: Mapping[str, Any]) -> Problem:
         if options[name] is None:
             raise BadInput(f"{flag(name)} is missing but {_why_needed(name, kind, own[0])}")
     sizes = {name: _size(name, options[name], arms.n_arms) for name in needed}
-    build: Callable[..., Problem] = Problem if kind is None else kinds.KINDS[kind]
-    return build(arms, **sizes, strict=options["strict"])
+    if kind is None:
+        return Problem(arms, **sizes, strict=options["strict"])
+    try:
+        return kinds.KINDS[kind](arms, **sizes, strict=options["strict"])
+    except ArgumentError as error:
+        if error.argument not in kinds.SIZES or error.argument in needed:
+            raise
+        raise type(error)("problem", *error.parts) from None  # its sizes follow from the kind
 
 
 def given_options(options: Mapping[str, Any]) -> list[str]:

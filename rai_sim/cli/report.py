@@ -12,7 +12,8 @@ from rai_sim.cli.options import ALL, FOLDER, SELECT, STUDY, check_file
 from rai_sim.cli.outputs import check_apart
 from rai_sim.cli.results import beside, parse_select, selected, study_at
 from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
-from rai_sim.support.files import is_own_output
+from rai_sim.support.errors import BadInput
+from rai_sim.support.files import PAGES, is_own_output, names_a_page
 
 
 def report(
@@ -37,6 +38,8 @@ def report(
     """
     path = beside(study, ".html") if output is None else output
     check_file(path, "--output")
+    if not names_a_page(path):
+        raise BadInput(f"--output {path} ends in none of {', '.join(PAGES)}; give a name that does")
     chosen = parse_select(select or [])
     import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is read
     from rai_sim.report import write_report

@@ -61,11 +61,16 @@ def study_at(place: Path, store: Path | None) -> tuple[StudyResults, str | None]
         )
     study = Study.from_toml(place)
     folder = store_of(place) if store is None else store
+    check_run(place, folder)
+    return study.results(folder), read_text(place)
+
+
+def check_run(file: Path, folder: Path) -> None:
+    """Refuse to look for results of a study, given by its file, in a folder that is not there."""
     if not folder.is_dir():
         raise BadInput(
-            f"{place}: there is no folder {folder} with its results; run rai-sim study {place} first"
+            f"{file}: there is no folder {folder} with its results; run rai-sim study {file} first"
         )
-    return study.results(folder), read_text(place)
 
 
 def parse_select(texts: Sequence[str]) -> dict[str, list[Any]]:

@@ -21,7 +21,7 @@ from rai_sim.cli.options import (
     Json,
     again,
     error_probabilities,
-    parse_algorithm,
+    parse_algorithms,
 )
 from rai_sim.cli.outputs import arm_columns, check_output, results_frame, write_output
 from rai_sim.cli.problem import build_problem, takes_problem
@@ -35,6 +35,7 @@ from rai_sim.simulation.simulate import SimulationInterrupted, checked_experimen
 from rai_sim.support.checks import check_count, check_workers
 from rai_sim.support.errors import BadInput
 from rai_sim.support.parsing import seen
+from rai_sim.support.wording import count
 
 #: What `--keep` may be.
 KEEPS = (BY_REPLICATION, SUMMED)
@@ -121,7 +122,7 @@ def run(
     ]
     results: list[Result] = []
     chosen = list(dict.fromkeys(one.algorithm for one in experiments))
-    table = tables.RunTable(problem, deltas, chosen, tables.terminal_width())
+    table = tables.RunTable(problem, deltas, chosen, tables.terminal_width(), max_pulls is not None)
 
     def found(result: Result) -> None:
         results.append(result)
@@ -177,9 +178,8 @@ def run(
     if json:
         show(tables.json_text(document()))
     else:
-        notes = [
-            f"{replications:,} replications each, seed {seed}; the same numbers again: {rerun}"
-        ]
+        each = f"{count(replications, 'replication')} each{' wanted' if interrupted else ''}"
+        notes = [f"{each}, seed {seed}; the same numbers again: {rerun}"]
         if interrupted:
             notes.insert(0, f"INTERRUPTED: {_how_far(experiments, results, replications)}")
         show(table.end(notes))
@@ -196,7 +196,7 @@ def _grid(
     """Yield what is run, each algorithm at all error probabilities before the next one: those that
     are named, and the sharper ones if they are asked for, as far as they are made for the
     problem."""
-    named = [parse_algorithm(text) for text in texts]
+    named = parse_algorithms(texts)
     if algorithms not in SETS:
         raise BadInput(f"--algorithms {seen(algorithms)} is no set; choose {' or '.join(SETS)}")
     yield from product(named, deltas)

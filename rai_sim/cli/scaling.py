@@ -18,16 +18,17 @@ from rai_sim.arms.base import LAWS, Arms
 from rai_sim.cli import options
 from rai_sim.cli.options import (
     FORMAT,
-    KINDS,
     PROGRESS,
+    Belongs,
     Jobs,
     Json,
     Seed,
     again,
     check_folder,
     check_law,
+    check_no_store,
     flag,
-    parse_algorithm,
+    parse_algorithms,
     read_option,
 )
 from rai_sim.cli.outputs import check_apart
@@ -47,7 +48,6 @@ from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.problem import Problem, best_arm
 from rai_sim.support.errors import BadInput
 from rai_sim.support.parsing import near, parse_integers, parse_row, seen, whole_number
-from rai_sim.support.wording import listed
 
 if TYPE_CHECKING:
     from rai_sim.plotting.drawing import Drawing
@@ -77,6 +77,9 @@ _OF_ARMS = (*law_options(), "law", "column", "names")
 #: Families of means that take a number of arms alone.
 _FAMILIES = ("one_apart", "evenly_spaced", "linear_gaps")
 _ALGORITHMS = "repeatable, as in `run`; default: vanilla, butterscotch, lucb"
+_BELONGS = Belongs(needs={"format": "plot"})
+#: A message lists so many options that may be meant instead.
+_FEW = 10
 _AXIS = typer.Argument(
     help="what is varied: " + "; ".join(f"{name}, {what}" for name, what in _WORDS.items()),
     metavar="AXIS",
@@ -132,7 +135,7 @@ def scaling(
     plot: Annotated[
         Path | None, options.path("for the figures", "--plot", "-o", metavar="FOLDER")
     ] = None,
-    form: Annotated[str, FORMAT] = KINDS[0],
+    form: Annotated[str | None, FORMAT] = None,
     progress: Annotated[bool | None, PROGRESS] = None,
     json: Json = False,
 ) -> None:
@@ -141,8 +144,9 @@ def scaling(
     The study is resumed where its folder has some of it. `rai-sim plot` and `report` take the
     folder, too.
     """
-    axis, form = str(along.value), check_kind(form)
-    chosen = [parse_algorithm(text) for text in algorithm] if algorithm else None
+    axis, kind = str(along.value), check_kind(form)
+    _BELONGS.check({"format": form, "plot": plot})
+    chosen = parse_algorithms(algorithm) if algorithm else None
     numbers: dict[str, Any] = {"seed": seed, "max_pulls": max_pulls}
     numbers |= {"precision": precision} if replications is None else {"replications": replications}
     _check_numbers(replications, precision)
@@ -152,24 +156,34 @@ def scaling(
     check_folder(folder, "--store")
     if plot is not None:
         check_folder(plot, "--plot")
+        check_no_store(plot, "--plot")
         check_apart(plot, folder, option="--plot")
         import rai_sim.plotting  # noqa: F401  # without matplotlib nothing is run
-    rerun = again(
-        "scaling",
+    asked = {
         **problem_options,
-        points=points,
-        family=family,
-        algorithm=algorithm,
-        delta=delta,
-        replications=replications,
-        precision=precision,
-        seed=seed or None,
-        max_pulls=max_pulls,
-        store=store,
+        "points": points,
+        "family": family,
+        "algorithm": algorithm,
+        "delta": delta,
+        "replications": replications,
+        "precision": precision,
+        "seed": seed or None,
+        "max_pulls": max_pulls,
+        "store": store,
+    }
+    onward = again(
+        "scaling",
+        **asked,
+        jobs=None if jobs == 1 else jobs,
+        plot=plot,
+        format=form,
+        json=json,
     )
-    rerun = f"{rerun} {shlex.quote(axis)}"
-    with warnings_in_a_line(every=True), interrupts_in_a_line(rerun):
-        results, code, said, failures = run_or_tell(study, folder, jobs, progress, rerun)
+    rerun, onward = (
+        f"{words} {shlex.quote(axis)}" for words in (again("scaling", **asked), onward)
+    )
+    with warnings_in_a_line(every=True), interrupts_in_a_line(onward):
+        results, code, said, failures = run_or_tell(study, folder, jobs, progress, onward)
         if json:
             document = scaling_document(
                 results, axis, rerun=rerun, interrupted=code == 130, failures=failures
@@ -178,7 +192,7 @@ def scaling(
         elif code != 130:
             show(scaling_text(results, axis))
         if plot is not None and code != 130:
-            for line in write_drawings(_drawings(results, axis), plot, form):
+            for line in write_drawings(_drawings(results, axis), plot, kind):
                 if json:
                     print(line, file=sys.stderr)
                 else:
@@ -230,9 +244,17 @@ def _check_options(axis: str, problem_options: Mapping[str, Any], more: Mapping[
         if given and name not in known:
             option = "--no-strict" if name == "strict" else f"{flag(name)} {value}"
             raise BadInput(
-                f"{option} has no meaning for `scaling {axis}`; leave it out, or take"
-                f" {listed(sorted(flag(one) for one in known - {'strict'}), 20)}"
+                f"{option} has no meaning for `scaling {axis}`; leave it out"
+                f"{_instead(name, axis, known - {'strict'})}"
             )
+
+
+def _instead(name: str, axis: str, known: set[str]) -> str:
+    """Return what may be meant by an option: values along the axis, or one of a few others."""
+    if name == axis:
+        return f", or give values of {axis} as --points"
+    few = sorted(map(flag, known)) if len(known) <= _FEW else []
+    return f", or take {', '.join(few)}" if few else ""
 
 
 def _study(
@@ -246,6 +268,7 @@ def _study(
 ) -> Study:
     """Return the study that the options ask for."""
     from rai_sim import scaling as studies
+    from rai_sim.scaling.points import as_argument
 
     wanted: dict[str, Any] = {"algorithms": algorithms, **numbers}
     wanted |= {} if delta is None else {"delta": delta}
@@ -264,11 +287,19 @@ def _study(
     arms = _arms(problem_options)
     wanted |= {} if places is None else {f"{axis}s": places}
     wanted["strict"] = problem_options["strict"]
-    if axis == "k":
-        return studies.over_k(arms, **wanted)
     k = problem_options["k"]
     wanted |= {} if k is None else {"k": read_option("k", whole_number, k)}
-    return studies.over_m(arms, **wanted)
+    build_along = studies.over_k if axis == "k" else studies.over_m
+    # clusters, which follow from the axis, are undefined where arms tie
+    with as_argument("law" if problem_options["means"] is None else "means", of="clusters"):
+        study = build_along(arms, **wanted)
+    if len({task.parameters[axis] for task in study.tasks}) < 2:
+        problem = study.tasks[0].experiment.problem
+        raise BadInput(
+            f"`scaling {axis}` has one point on {problem.n_arms} arms, and a slope needs at least two; "
+            "give more arms" + ("" if axis == "k" else ", or a larger -k")
+        )
+    return study
 
 
 def _places(axis: str, text: str) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rai_sim.cli.tables import fitted_table
 from rai_sim.support.columns import Column
-from rai_sim.support.wording import json_safe, number, percent
+from rai_sim.support.wording import ends, json_safe, number, percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,7 +25,7 @@ def _ratio(value: float | None) -> str:
 
 def _ends(low: str, high: str, form: Callable[[Any], str]) -> Callable[[Any], str]:
     def text(row: Any) -> str:
-        return "n/a" if row[low] is None else f"{form(row[low])} to {form(row[high])}"
+        return ends(form(row[low]), form(row[high]))
 
     return text
 

@@ -7,6 +7,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -17,18 +18,20 @@ from rai_sim.cli.backends import Address, Backend, Scheduler, Where, Workers
 from rai_sim.cli.options import (
     FOLDER,
     PROGRESS,
+    Belongs,
     Json,
     again,
     near_file,
     path_name,
 )
 from rai_sim.cli.outputs import check_apart, check_output, write_output
-from rai_sim.cli.tables import fitted_table, json_text
+from rai_sim.cli.results import check_run
+from rai_sim.cli.tables import fitted_table, json_text, most_rows
 from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.support.durations import seconds_of
 from rai_sim.support.errors import BadInput
 from rai_sim.support.parsing import seen
-from rai_sim.support.wording import json_safe
+from rai_sim.support.wording import count, json_safe
 
 if TYPE_CHECKING:
     from rai_sim.study import Estimate, Study, StudyResults
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
 
 #: Exit code where the time was up, that of timeout(1).
 TIME_IS_UP = 124
-#: A table stops after so many tasks; files and JSON have them all.
+#: In a terminal a table stops after so many tasks; a pipe, files and JSON have them all.
 _MOST_ROWS = 200
 _PART = (
     "run the Kth of N shares alone, such as 3/16, or slurm in a job of a SLURM array; into one "
@@ -51,6 +54,18 @@ KEEPS = ("replications", "aggregates", "arm_pulls", "arm_pulls_sum")
 _KEEP = (
     "replications: rows; aggregates: sums; arm_pulls, arm_pulls_sum: these with the pulls of each "
     "arm; in place of the file's"
+)
+#: How many replications --verify runs again, and how long --dry-run may take for a task, if nothing
+#: is said.
+_SAMPLE, _PILOT_TIME = 100, "1s"
+_BELONGS = Belongs(
+    needs={"sample": "verify", "pilot_time": "dry_run"},
+    apart=(
+        ("dry_run", "verify"),
+        *product(("verify", "dry_run", "output"), ("part",)),
+        *product(("output", "time"), ("dry_run", "verify")),
+        ("progress", "verify"),  # which has no bar
+    ),
 )
 _OUTPUT = (
     "write the summary, one row a task, as .csv or .parquet, or what --json prints as .json; in CSV "
@@ -106,16 +121,22 @@ def study(
         ),
     ] = False,
     pilot_time: Annotated[
-        str,
-        typer.Option(help="most time of --dry-run for one task, such as 1s or 2m", metavar="TIME"),
-    ] = "1s",
+        str | None,
+        typer.Option(
+            help="most time of --dry-run for one task, such as 2m; default: 1s",
+            metavar="TIME",
+            show_default=False,
+        ),
+    ] = None,
     verify: Annotated[
         bool,
         typer.Option(
             "--verify", help="instead: run a random sample of stored replications again and compare"
         ),
     ] = False,
-    sample: Annotated[int, options.whole("replications that --verify runs again")] = 100,
+    sample: Annotated[
+        int | None, options.whole(f"replications that --verify runs again; default: {_SAMPLE}")
+    ] = None,
     progress: Annotated[bool | None, PROGRESS] = None,
     json: Json = False,
 ) -> None:
@@ -127,19 +148,24 @@ def study(
     from rai_sim.study.division import read_part
     from rai_sim.study.file import store_of
 
+    _BELONGS.check(
+        {
+            "dry_run": dry_run,
+            "verify": verify,
+            "part": part,
+            "output": output,
+            "time": time,
+            "sample": sample,
+            "pilot_time": pilot_time,
+            "progress": progress is True,
+        }
+    )
     where = Where(backend, scheduler, address)
     n_jobs = where.check(jobs)
     check_definition(file)
-    if verify and output is not None:
-        raise BadInput(f"--output {output} has no meaning with --verify; leave one of them out")
     share = read_part(part)
     limit = None if time is None else options.read_option("time", _seconds, time)
-    longest = options.read_option("pilot-time", _seconds, pilot_time)
-    for name, given in (("verify", verify), ("output", output), ("dry-run", dry_run)):
-        if share is not None and given:
-            raise BadInput(
-                f"--{name} has no meaning with --part {part}; leave --part out, or --{name}"
-            )
+    longest = options.read_option("pilot-time", _seconds, pilot_time or _PILOT_TIME)
     numbers: dict[str, Any] = {
         "replications": replications,
         "precision": precision,
@@ -150,20 +176,31 @@ def study(
     folder = store_of(file) if store is None else store
     check_output(output)
     check_apart(output, folder)
-    rerun = again(
-        "study",
-        store=store,
+    asked = {
+        "store": store,
         **numbers,
-        keep=keep,
-        jobs=None if jobs == 1 else jobs,
-        part=share,
-        backend=None if backend == "threads" else backend,
-        scheduler=scheduler,
-        address=address,
-        time=time,
+        "keep": keep,
+        "jobs": None if jobs == 1 else jobs,
+        "part": share,
+        "backend": None if backend == "threads" else backend,
+        "scheduler": scheduler,
+        "address": address,
+        "time": time,
+    }
+    onward = again(
+        "study",
+        **asked,
+        dry_run=dry_run,
+        pilot_time=pilot_time,
+        verify=verify,
+        sample=sample,
+        output=output,
+        json=json,
     )
-    rerun = f"{rerun} {shlex.quote(str(file))}"
-    with warnings_in_a_line(every=True), interrupts_in_a_line(rerun):
+    rerun, onward = (
+        f"{words} {shlex.quote(str(file))}" for words in (again("study", **asked), onward)
+    )
+    with warnings_in_a_line(every=True), interrupts_in_a_line(onward):
         if dry_run:
             with where.configured():
                 estimate = wanted.estimate(
@@ -176,8 +213,11 @@ def study(
             )
             return
         if verify:
+            check_run(file, folder)
             with where.configured():
-                found = wanted.results(folder).verify(sample, n_jobs=n_jobs)
+                found = wanted.results(folder).verify(
+                    _SAMPLE if sample is None else sample, n_jobs=n_jobs
+                )
             show(
                 json_text({"checked": found.checked, "mismatches": found.mismatches})
                 if json
@@ -186,7 +226,7 @@ def study(
             raise typer.Exit(1 if found.mismatches or not found.checked else 0)
         with where.configured():
             results, code, said, failures = run_or_tell(
-                wanted, folder, n_jobs, progress, rerun, share, limit
+                wanted, folder, n_jobs, progress, onward, share, limit
             )
 
         def document() -> dict[str, Any]:
@@ -238,12 +278,12 @@ def run_or_tell(
     folder: Path,
     jobs: int,
     progress: bool | None,
-    rerun: str,
+    onward: str,
     part: Part | None = None,
     limit: float | None = None,
 ) -> Ran:
     """Run a study, or a part of it, into a folder; of one that was interrupted, failed or had no
-    time left return what there is."""
+    time left return what there is. `onward` is the command that goes on."""
     from rai_sim.study import StudyFailed, StudyInterrupted, TimeLimitWarning
 
     try:
@@ -254,12 +294,14 @@ def run_or_tell(
             )
         if results.cut_short is None:
             return Ran(results)
-        return Ran(results, TIME_IS_UP, f"{results.cut_short}; to go on: {rerun}")
+        return Ran(results, TIME_IS_UP, f"{results.cut_short}; to go on: {onward}")
     except StudyInterrupted as error:
         if not error.opened:
             raise
         done, total = error.results.progress()
-        said = f"INTERRUPTED with {done:,} of {total:,} replications in {folder}; to go on: {rerun}"
+        said = (
+            f"INTERRUPTED with {done:,} of {total:,} replications in {folder}; to go on: {onward}"
+        )
         return Ran(error.results, 130, said)
     except StudyFailed as error:
         failures = {task.label: str(flaw) for task, flaw in error.failures.items()}
@@ -286,18 +328,12 @@ def summary_text(results: StudyResults) -> str:
     from rai_sim.study import tables
 
     frame = tables.distinct(results.summary())
-    rows = frame.head(_MOST_ROWS).iter_rows(named=True)
-    lines = fitted_table(
-        tables.shown_of(results),
-        rows,
-        tables.NAMES,
-        tables.LEAST,
-        "a pipe, --output or --json has all",
-    )
-    if len(frame) > _MOST_ROWS:
-        lines.append(
-            f"... and {len(frame) - _MOST_ROWS:,} more tasks; --output FILE.csv or --json has all"
-        )
+    remedy, columns = "a pipe, --output or --json has all", tables.shown_of(results)
+    most = most_rows(_MOST_ROWS, len(frame))
+    rows = frame.head(most).iter_rows(named=True)
+    lines = fitted_table(columns, rows, tables.NAMES, tables.least_of(columns), remedy)
+    if len(frame) > most:
+        lines.append(f"... and {count(len(frame) - most, 'more task')}; {remedy}")
     said = [f"WARNING: {sentence}" for sentence in tables.warnings_of(results, frame)]
     return "\n".join([*lines, "", tables.legend_of(results), *said, tables.how_far(results)])
 
@@ -324,15 +360,15 @@ def plan_text(study: Study, estimate: Estimate, folder: Path) -> str:
     from rai_sim.study import tables
     from rai_sim.study.estimate import COLUMNS, LEAST, NAMES
 
-    rows = estimate.rows[:_MOST_ROWS]
-    lines = fitted_table(tuple(COLUMNS), rows, NAMES, LEAST, "a pipe or --json has all")
-    if len(estimate.rows) > _MOST_ROWS:
-        lines.append(f"... and {len(estimate.rows) - _MOST_ROWS:,} more tasks; --json has all")
+    remedy, most = "a pipe or --json has all", most_rows(_MOST_ROWS, len(estimate.rows))
+    lines = fitted_table(tuple(COLUMNS), estimate.rows[:most], NAMES, LEAST, remedy)
+    if len(estimate.rows) > most:
+        lines.append(f"... and {count(len(estimate.rows) - most, 'more task')}; {remedy}")
     there = sum(row.replications - row.left for row in estimate.rows)
     wanted = sum(row.replications for row in estimate.rows)
     return "\n".join(
         [
-            f"{len(study.tasks)} tasks, {tables.wanted_words(study)}, into {folder}",
+            f"{count(len(study.tasks), 'task')}, {tables.wanted_words(study)}, into {folder}",
             "",
             *lines,
             "",

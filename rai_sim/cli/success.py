@@ -18,18 +18,18 @@ from rai_sim.cli.options import (
     Jobs,
     Json,
     again,
-    parse_algorithm,
+    once,
+    parse_algorithms,
     read_option,
 )
 from rai_sim.cli.outputs import check_output, write_output
 from rai_sim.cli.pictures import kind_of, write_picture
 from rai_sim.cli.problem import build_problem, takes_problem
-from rai_sim.cli.tables import json_text, problem_document
+from rai_sim.cli.tables import fitted_texts, json_text, problem_document
 from rai_sim.cli.text import show
 from rai_sim.simulation.progress import Bar
 from rai_sim.simulation.success import SuccessCurve, SuccessInterrupted, success_by
 from rai_sim.support.parsing import parse_integers
-from rai_sim.support.text_tables import text_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,7 +81,8 @@ def success(
     What they would name then is judged, with 95 % intervals of each number alone.
     """
     problem = build_problem(problem_options)
-    caps = read_option("pulls", parse_integers, pulls)
+    caps = once("pulls", list(read_option("pulls", parse_integers, pulls)))
+    named = parse_algorithms(algorithm or ["vanilla"])
     check_output(output)
     kind = None if plot is None else kind_of(plot)
     numbers: dict[str, Any] = {
@@ -93,7 +94,7 @@ def success(
     curves: list[SuccessCurve] = []
     interrupted = False
     try:
-        for chosen in [parse_algorithm(text) for text in algorithm or ["vanilla"]]:
+        for chosen in named:
             with Bar(1, None, chosen.label, brief=True) as bar:
                 curves.append(success_by(problem, chosen, pulls=caps, n_jobs=jobs, **numbers))
                 bar.update(1)
@@ -134,7 +135,8 @@ def frame_of(curves: Sequence[SuccessCurve]) -> pl.DataFrame:
 
 
 def lines_of(curves: Sequence[SuccessCurve]) -> list[str]:
-    """Return the curves as a table."""
+    """Return the curves as a table; a narrow terminal goes without the error rate, which is what
+    is not right, first."""
     rows = [("algorithm", "pulls", "right", "95 % interval", "error rate", "stopped")]
     for curve in curves:
         label, low_high = curve.experiment.algorithm.label, zip(*curve.band(), strict=True)
@@ -152,7 +154,7 @@ def lines_of(curves: Sequence[SuccessCurve]) -> list[str]:
                     f"{stopped:.4f}",
                 )
             )
-    return text_table(rows)
+    return fitted_texts(rows, 1, (4, 5, 3), "a pipe, --output or --json has all")
 
 
 def _write_curves(curves: Sequence[SuccessCurve], path: Path, kind: str) -> None:

@@ -18,33 +18,33 @@ from rai_sim.simulation.result import Result
 from rai_sim.simulation.summary import Summary, found_in, summarise
 from rai_sim.simulation.theorems import lower_bound, upper_bound
 from rai_sim.support.columns import Column, titles
-from rai_sim.support.text_tables import text_table as text_table
-from rai_sim.support.wording import count, json_safe, listed, number, percent, printable
+from rai_sim.support.wording import count, ends, json_safe, listed, number, percent, printable
 
 
 def _upper_cell(bound: tuple[str | None, float | None]) -> str:
-    theorem, pulls = bound
-    return (
-        "none"
-        if pulls is None
-        else f"{number(pulls)} ({(theorem or '').replace('Theorem', 'Th.')})"
-    )
+    theorem, pulls = (bound[0] or "").replace("Theorem", "Th."), bound[1]
+    return "none" if pulls is None else f"{number(pulls)} ({theorem})"
 
 
-def _interval(low: str, high: str) -> str:
-    """Return an interval in words, the unit only once."""
-    return low if low == high == "n/a" else f"{low.removesuffix(' %')} to {high}"
+def _shares(pair: tuple[float, float]) -> str:
+    """Return an interval of shares in words, the unit only once."""
+    low, high = map(percent, pair)
+    return ends(low.removesuffix(" %"), high)
 
 
 #: What `run` shows of a result, a row an algorithm; some columns in words of its own.
 _RUN_COLUMNS = (
     *COLUMNS.pick("algorithm", "pulls_mean"),
-    COLUMNS["pulls_interval"].shown("95 % interval", lambda ends: _interval(*map(number, ends))),
-    COLUMNS["error_rate"],
-    COLUMNS["error_interval"].shown("95 % interval", lambda ends: _interval(*map(percent, ends))),
+    *COLUMNS.pick("pulls_interval", "error_rate"),
+    COLUMNS["error_interval"].shown("95 % interval", _shares),
     COLUMNS["lower_bound"].shown("lower bound"),
     COLUMNS["upper_bound"].shown("upper bound", _upper_cell),
     COLUMNS["seconds"],
+)
+#: What it shows besides where a cap is set: of what is recommended there.
+_AT_CAP = (
+    COLUMNS["error_rate_at_cap"],
+    COLUMNS["error_interval_at_cap"].shown("95 % interval", _shares),
 )
 #: Which of them a narrow terminal goes without, the first one first.
 _LEAST_OF_RUN = ("lower_bound", "seconds", "upper_bound", "error_interval")
@@ -194,17 +194,34 @@ def fitted_table(
     A line below says what had to be left out.
     `least` are the keys of columns that may be left out, the least important one first.
     """
-    names, texts = (
-        titles(columns),
-        [[printable(column.cell(row).text) for column in columns] for row in rows],
-    )
-    widths = [max(map(len, entries)) for entries in zip(names, *texts, strict=True)]
-    fitted = Columns(names, widths, left, places(columns, least), terminal_width())
+    rows = [[printable(column.cell(row).text) for column in columns] for row in rows]
+    return fitted_texts([titles(columns), *rows], left, places(columns, least), remedy)
+
+
+def fitted_texts(
+    rows: Sequence[Sequence[str]], left: int, least: Sequence[int], remedy: str
+) -> list[str]:
+    """Return the lines of a table of texts that fits the terminal, as `fitted_table`; row 0 is the
+    header, `least` are places of columns."""
+    names, *texts = rows
+    widths = [max(map(len, entries)) for entries in zip(*rows, strict=True)]
+    fitted = Columns(names, widths, left, least, terminal_width())
     return [
         *fitted.head(),
         *(line for row in texts for line in fitted.row(row)),
         *fitted.left_out(remedy),
     ]
+
+
+def most_rows(most: int, n: int) -> int:
+    """Return how many of n rows a table shows: in a terminal `most` at most, in a pipe all.
+
+    Examples
+    --------
+    >>> most_rows(200, 240)  # here is no terminal
+    240
+    """
+    return n if terminal_width() is None else min(most, n)
 
 
 class RunTable:
@@ -217,6 +234,8 @@ class RunTable:
         What is run; of several deltas each row tells its own.
     width : int or None
         Columns that the table may take; None for any number.
+    capped : bool, default False
+        Whether a cap is set: then the error rate of what is recommended there is shown, too.
     """
 
     def __init__(
@@ -225,6 +244,7 @@ class RunTable:
         deltas: Sequence[float],
         algorithms: Sequence[Algorithm],
         width: int | None,
+        capped: bool = False,
     ) -> None:
         """Choose the columns."""
         self._problem, self._deltas = problem, deltas
@@ -251,18 +271,20 @@ class RunTable:
             "algorithm": max(len(algorithm.label) for algorithm in algorithms),
             "delta": max(len(f"{delta:g}") for delta in deltas),
             "pulls_interval": 2 * most + 4,
-            "error_interval": len("0.123 to 0.456 %"),
+            **dict.fromkeys(("error_interval", "error_interval_at_cap"), len("0.123 to 0.456 %")),
             "lower_bound": max(len(number(lower)) for lower in lowers),
             "upper_bound": max(len(_upper_cell(upper)) for upper in uppers),
         }
         several = len(deltas) > 1
-        first, *others = _RUN_COLUMNS
-        self._shown = (first, COLUMNS["delta"], *others) if several else _RUN_COLUMNS
+        at_cap: tuple[Column, ...] = _AT_CAP if capped else ()
+        first, *others = (*_RUN_COLUMNS[:-1], *at_cap, _RUN_COLUMNS[-1])
+        self._shown = (first, *([COLUMNS["delta"]] if several else []), *others)
         widths = [
             max(len(column.title), expected.get(column.key, by_unit.get(column.unit, 0)))
             for column in self._shown
         ]
-        least_of = places(self._shown, _LEAST_OF_RUN)
+        keys = (*_LEAST_OF_RUN, *(["error_interval_at_cap"] if capped else ()))
+        least_of = places(self._shown, keys)
         self._columns = Columns(titles(self._shown), widths, 1 + several, least_of, width)
         self._summaries: list[Summary] = []
 

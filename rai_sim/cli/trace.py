@@ -19,15 +19,15 @@ from rai_sim.cli.options import (
 )
 from rai_sim.cli.pictures import kind_of, write_picture
 from rai_sim.cli.problem import build_problem, takes_problem
-from rai_sim.cli.tables import fitted_table, json_text
+from rai_sim.cli.tables import fitted_table, json_text, most_rows
 from rai_sim.cli.text import show
 from rai_sim.simulation.progress import Bar
-from rai_sim.support.wording import json_safe
+from rai_sim.support.wording import count, json_safe
 from rai_sim.tracing import trace as tracing
 from rai_sim.tracing.events import event_columns
 from rai_sim.tracing.trace import Trace
 
-#: A table of events stops after so many; JSON has them all.
+#: In a terminal a table of events stops after so many; a pipe and JSON have them all.
 _MOST_EVENTS = 200
 #: Which columns of it a narrow terminal goes without, the first one first.
 _LEAST = ("arm_pulls", "radius", "mean")
@@ -79,14 +79,15 @@ def trace(
 
 def trace_text(trace: Trace, notes: list[str]) -> str:
     """Return the events as a table."""
-    known, events = event_columns(trace.problem), trace.events[:_MOST_EVENTS]
+    most, remedy = most_rows(_MOST_EVENTS, len(trace.events)), "a pipe or --json has all"
+    known, events = event_columns(trace.problem), trace.events[:most]
     # The last column is text of any length.
     width = max((len(known["event"].value(event)) for event in events), default=0)
     words = known["event"].shown("event".ljust(width), lambda said: str(said).ljust(width))
     columns = (*known.pick("round", "pulls", "mean", "radius", "arm_pulls"), words)
-    lines = fitted_table(columns, events, 0, _LEAST, "a pipe or --json has all")
-    if len(trace.events) > _MOST_EVENTS:
-        lines.append(f"... and {len(trace.events) - _MOST_EVENTS:,} more events; --json lists all")
+    lines = fitted_table(columns, events, 0, _LEAST, remedy)
+    if len(trace.events) > most:
+        lines.append(f"... and {count(len(trace.events) - most, 'more event')}; {remedy}")
     return "\n".join([trace.headline(), "", *lines, "", *notes])
 
 

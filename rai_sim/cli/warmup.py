@@ -14,7 +14,7 @@ from rai_sim.algorithms.options import options_of
 from rai_sim.arms.base import LAWS, Arms
 from rai_sim.arms.bernoulli import Bernoulli
 from rai_sim.cli import options
-from rai_sim.cli.options import check_law
+from rai_sim.cli.options import check_law, once
 from rai_sim.cli.problem import law_options
 from rai_sim.cli.text import show
 from rai_sim.problem import Problem
@@ -43,13 +43,13 @@ def warmup(
     some; what serves many arms alone (LUCB's view, Vanilla from 1,000 arms on), and other
     algorithms, are compiled when they are first needed.
     """
-    wanted = [check_law(name) for name in law or LAWS]
+    wanted = once("law", [check_law(name) for name in law or LAWS])
     began = time.perf_counter()
     # of 36 answers: those are searched, not tried one by one
     eight = Bernoulli([0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.2, 0.1])
     bounds.degenne_koolen(Problem(eight, (4, 4), (2, 2)))
     show(f"{'':<12} {'tight bound':<16} {time.perf_counter() - began:8.2f} s")
-    for law_name in dict.fromkeys(wanted):
+    for law_name in wanted:
         arms = _example(LAWS[law_name])
         for name, algorithm_class in ALGORITHMS.items():
             if not algorithm_class.of_the_paper:

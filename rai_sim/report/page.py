@@ -19,6 +19,8 @@ from rai_sim.simulation.statistics import ABOVE, OPEN
 from rai_sim.study import tables
 from rai_sim.support import html_tables
 from rai_sim.support.columns import Column, cells, titles
+from rai_sim.support.errors import ArgumentValueError
+from rai_sim.support.files import PAGES, names_a_page, write_atomically
 from rai_sim.support.wording import count, percent
 
 if TYPE_CHECKING:
@@ -98,7 +100,9 @@ def report(
         _section("Pulls", _pulls_table(listed) + _left_out(frame, listed)),
         _section(
             "Errors",
-            _errors_table(listed, how_sure(results.alpha, results.judged))
+            _errors_table(
+                listed, how_sure(results.alpha, results.judged), tables.at_cap_of(results)
+            )
             + _left_out(frame, listed),
         ),
         _section("Figures", _figures(drawings)),
@@ -153,7 +157,7 @@ def _sorted_table(columns: Sequence[Column], rows: Iterable[Any], left: int) -> 
 def _in_short(results: StudyResults, frame: pl.DataFrame) -> str:
     done, wanted = results.progress()
     errors, finished = int(frame["errors"].sum()), int(frame["finished"].sum())
-    words = f"{len(results.tasks)} tasks, {done:,} of {wanted:,} replications, {errors:,} wrong outputs of {finished:,}"
+    words = f"{count(len(results.tasks), 'task')}, {done:,} of {wanted:,} replications, {errors:,} wrong outputs of {finished:,}"
     return words + ("." if done == wanted else "; unfinished.")
 
 
@@ -262,8 +266,8 @@ def _pulls_table(frame: pl.DataFrame) -> str:
     )
 
 
-def _errors_table(frame: pl.DataFrame, sure: str) -> str:
-    table = _sorted_table(_ERRORS, frame.iter_rows(named=True), tables.NAMES)
+def _errors_table(frame: pl.DataFrame, sure: str, at_cap: Sequence[Column] = ()) -> str:
+    table = _sorted_table((*_ERRORS, *at_cap), frame.iter_rows(named=True), tables.NAMES)
     return (
         f"{table}<p>Intervals are Clopper and Pearson's, of single tasks: of many, one in forty "
         "lies above delta by chance where the error probability is delta itself. "
@@ -345,12 +349,14 @@ def write_report(
     results, title, definition, all_figures
         As in `report`.
     path : path
-        The file, replaced if it exists, in a folder that exists.
+        The file, replaced if it exists, in a folder that exists; its name ends in .html or .htm.
 
     Raises
     ------
     TypeError
         If `results` is no study's.
+    ValueError
+        If a regular file's name ends otherwise.
     ImportError
         Without matplotlib.
     OSError
@@ -366,7 +372,12 @@ def write_report(
     >>> path.stat().st_size > 10_000
     True
     """
-    from rai_sim.support.files import write_atomically
-
+    place = Path(path)
+    if not names_a_page(place):
+        raise ArgumentValueError(
+            "path",
+            f"path is {str(path)!r}; a report is a page of HTML: give a name that ends in one of "
+            f"{', '.join(PAGES)}",
+        )
     page = report(results, title=title, definition=definition, all_figures=all_figures).encode()
-    write_atomically(Path(path), lambda file: file.write(page))
+    write_atomically(place, lambda file: file.write(page))

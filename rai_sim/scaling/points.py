@@ -4,6 +4,7 @@ them. Which points and instances there are by default is in `rai_sim.scaling.stu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypedDict
 
@@ -15,7 +16,7 @@ from rai_sim.problem import Problem
 from rai_sim.simulation.simulate import checked_experiment
 from rai_sim.study import Study, Task
 from rai_sim.support.checks import check_count
-from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
+from rai_sim.support.errors import ArgumentError, ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import short
 from rai_sim.support.wording import listed
 
@@ -59,6 +60,25 @@ def several(name: str, values: Any, check: Callable[[Any], Any]) -> list[Any]:
         twice = next(value for value in found if found.count(value) > 1)
         raise ArgumentValueError(name, f"{name} holds {twice} twice; leave one out")
     return found
+
+
+@contextmanager
+def as_argument(name: str, of: str) -> Iterator[None]:
+    """Let what is refused as one argument be refused as that which it came from.
+
+    Parameters
+    ----------
+    name : str
+        The argument that the caller has.
+    of : str
+        The one that is made of its entries.
+    """
+    try:
+        yield
+    except ArgumentError as error:
+        if error.argument != of:
+            raise
+        raise type(error)(name, *error.parts) from None
 
 
 def checked_problem(problem: object, name: str = "problem") -> Problem:

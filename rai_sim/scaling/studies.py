@@ -20,6 +20,7 @@ from rai_sim.scaling.points import (
     LIMITS,
     Point,
     Wanted,
+    as_argument,
     at_gap,
     checked_limits,
     checked_problem,
@@ -40,6 +41,8 @@ GAPS = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6)
 NUMBERS = (10, 20, 50, 100, 200, 500, 1000, 3000, 10_000, 30_000, 100_000)
 #: Of how many arms K and M are varied, and their values.
 _ARMS, KS, MS = 20, (1, 2, 3, 4, 5, 6, 8, 10), (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+#: Of how many top arms M are asked for by default.
+_K = 10
 #: Replications if neither their number nor a precision is given; fewer where one takes long.
 _REPLICATIONS, _FEW = 1000, 100
 
@@ -84,10 +87,11 @@ def over_delta(
     Study(36 tasks: 1 instance x 3 algorithms x 12 deltas; 10 replications each)
     """
     problem = checked_problem(table_problem(task=2) if problem is None else problem)
-    points: list[Point] = [
-        ("", problem, delta, {}) for delta in several("deltas", deltas, check_delta)
-    ]
-    return study_of(name_of(problem), points, algorithms, _REPLICATIONS, wanted)
+    with as_argument("deltas", of="delta"):
+        points: list[Point] = [
+            ("", problem, delta, {}) for delta in several("deltas", deltas, check_delta)
+        ]
+        return study_of(name_of(problem), points, algorithms, _REPLICATIONS, wanted)
 
 
 def over_gap(
@@ -219,7 +223,7 @@ def over_n(
 def over_k(
     arms: Arms | None = None,
     *,
-    ks: Iterable[int] = KS,
+    ks: Iterable[int] | None = None,
     delta: float = 0.01,
     algorithms: Iterable[Algorithm] | None = None,
     strict: bool = True,
@@ -231,8 +235,9 @@ def over_k(
     ----------
     arms : Arms, optional
         The arms; 20 Bernoulli arms of means evenly spaced from 0.9 to 0.1 when None.
-    ks : iterable of int
-        How many of the best arms are asked for, from 1 to N - 1; 1 to 10.
+    ks : iterable of int, optional
+        How many of the best arms are asked for, from 1 to N - 1; 1 to 10, of fewer arms as far as
+        that goes, when None.
     delta : float, default 0.01
         Error probability.
     strict : bool, default True
@@ -259,7 +264,11 @@ def over_k(
     most = chosen.n_arms - 1  # of all arms nothing is to be found out
     points = [
         (f", k = {k}", top(chosen, k, strict=strict), delta, {"k": k})
-        for k in several("ks", ks, lambda value: check_number("ks", value, most, "N - 1"))
+        for k in several(
+            "ks",
+            _up_to(most, KS) if ks is None else ks,
+            lambda value: check_number("ks", value, most, "N - 1"),
+        )
     ]
     name = f"top K of {chosen.n_arms} {type(chosen).__name__} arms"
     return study_of(name, points, algorithms, _REPLICATIONS, wanted)
@@ -268,8 +277,8 @@ def over_k(
 def over_m(
     arms: Arms | None = None,
     *,
-    k: int = 10,
-    ms: Iterable[int] = MS,
+    k: int | None = None,
+    ms: Iterable[int] | None = None,
     delta: float = 0.01,
     algorithms: Iterable[Algorithm] | None = None,
     strict: bool = True,
@@ -283,10 +292,10 @@ def over_m(
     ----------
     arms : Arms, optional
         As in `over_k`.
-    k : int, default 10
-        How many arms are the top ones.
-    ms : iterable of int
-        How many of them are asked for, from 1 to `k`; 1 to 10.
+    k : int, optional
+        How many arms are the top ones, from 1 to N - 1; when None 10, of fewer arms N - 1.
+    ms : iterable of int, optional
+        How many of them are asked for, from 1 to `k`; 1 to 10, as far as `k` goes, when None.
     delta : float, default 0.01
         Error probability.
     strict : bool, default True
@@ -310,13 +319,23 @@ def over_m(
     'M of the top 10 of 20 Bernoulli arms, m = 2'
     """
     chosen, delta = _default_arms(arms), check_delta(delta)
-    k = check_number("k", k, chosen.n_arms - 1, "N - 1")
+    most = chosen.n_arms - 1
+    k = check_number("k", min(_K, most) if k is None else k, most, "N - 1")
     points = [
         (f", m = {m}", m_of_top(chosen, m, k, strict=strict), delta, {"m": m})
-        for m in several("ms", ms, lambda value: check_number("ms", value, k, "k"))
+        for m in several(
+            "ms",
+            _up_to(k, MS) if ms is None else ms,
+            lambda value: check_number("ms", value, k, "k"),
+        )
     ]
     name = f"M of the top {k} of {chosen.n_arms} {type(chosen).__name__} arms"
     return study_of(name, points, algorithms, _REPLICATIONS, wanted)
+
+
+def _up_to(most: int, values: Iterable[int]) -> list[int]:
+    """Return the default values that there are for so many arms."""
+    return [value for value in values if value <= most]
 
 
 def _default_arms(arms: Arms | None) -> Arms:

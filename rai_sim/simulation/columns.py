@@ -16,7 +16,7 @@ from rai_sim.simulation.intervals import clopper_pearson, relative_half_width, s
 from rai_sim.simulation.statistics import ABOVE, QUANTILES, Sums
 from rai_sim.simulation.theorems import lower_bound, upper_bound
 from rai_sim.support.columns import Catalogue, Column, first_key, sort_key
-from rai_sim.support.wording import listed, number, percent
+from rai_sim.support.wording import ends, listed, number, percent
 
 if TYPE_CHECKING:
     from rai_sim.bounds import FiniteBound
@@ -162,7 +162,7 @@ def _interval(key: str, low: str, high: str, unit: str, **more: Any) -> Column:
         key=key,
         title="95 % interval",
         unit=unit,
-        form=lambda ends: f"{one(ends[0])} to {one(ends[1])}",
+        form=lambda pair: ends(*map(one, pair)),
         get=lambda row: (row[low], row[high]),
         sort=first_key,
         **more,
@@ -307,8 +307,11 @@ COLUMNS: Catalogue[Column] = Catalogue(
         _interval(
             "error_interval", "error_rate_low_95", "error_rate_high_95", "share", warns=_exceeds
         ),
-        _statistic(
-            "error_interval_at_cap", None, lambda found: found.error_interval_at_cap, "share"
+        _interval(
+            "error_interval_at_cap",
+            "error_rate_at_cap_low_95",
+            "error_rate_at_cap_high_95",
+            "share",
         ),
         _statistic(
             "upper_bound",

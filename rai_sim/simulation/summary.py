@@ -12,7 +12,7 @@ from rai_sim.simulation.at_cap import right_at_cap
 from rai_sim.simulation.columns import Found
 from rai_sim.simulation.statistics import Sums, of_finished, quantiles_of
 from rai_sim.simulation.theorems import allowed_pulls
-from rai_sim.support.wording import count, json_safe, listed, number, percent
+from rai_sim.support.wording import count, ends, json_safe, listed, number, percent
 
 if TYPE_CHECKING:
     from rai_sim.simulation.result import Result
@@ -114,9 +114,7 @@ class Summary:
     seconds: float = field(metadata={_KEY: "seconds"})
     errors_at_cap: int | None = field(metadata={_KEY: "errors_at_cap"})
     error_rate_at_cap: float | None = field(metadata={_KEY: "error_rate_at_cap"})
-    error_interval_at_cap: tuple[float, float] | None = field(
-        metadata={_KEY: "error_interval_at_cap"}
-    )
+    error_interval_at_cap: tuple[float, float] | None
     compile_seconds: float = 0.0
 
     @property
@@ -187,25 +185,25 @@ class Summary:
 
     def _rows(self) -> dict[str, str]:
         """Return what is said of the replications, by name."""
-        low, high = map(number, self.interval)
-        error_low, error_high = map(percent, self.error_interval)
+        pulls = ends(*map(number, self.interval))
+        errors = ends(*map(percent, self.error_interval))
         quantiles = [
             f"{'max' if share == 1.0 else percent(share)}: {number(value)}"
             for share, value in self.quantiles.items()
         ]
         rows = {
-            "pulls, mean": f"{number(self.mean)}  (95 % interval {low} to {high}, "
+            "pulls, mean": f"{number(self.mean)}  (95 % interval {pulls}, "
             f"standard error {number(self.standard_error)})",
             "pulls, quantiles": "   ".join(quantiles),
             "rounds, mean": number(self.mean_rounds),
             "errors": f"{self.errors:,} of {self.finished:,}: {percent(self.error_rate)}  "
-            f"(95 % interval {error_low} to {error_high}; delta {percent(self.delta)})",
+            f"(95 % interval {errors}; delta {percent(self.delta)})",
         }
         if self.errors_at_cap is not None and self.error_interval_at_cap is not None:
-            low, high = map(percent, self.error_interval_at_cap)
+            at_cap = ends(*map(percent, self.error_interval_at_cap))
             rows["errors at the cap"] = (
                 f"{self.errors_at_cap:,} of {self.replications:,}: "
-                f"{percent(self.error_rate_at_cap)}  (95 % interval {low} to {high}; what is "
+                f"{percent(self.error_rate_at_cap)}  (95 % interval {at_cap}; what is "
                 "recommended there)"
             )
         if self.tight_bound is not None:
@@ -253,6 +251,7 @@ def summarise(result: Result, found: Found | None = None) -> Summary:
     }
     return Summary(
         **statistics,
+        error_interval_at_cap=found.error_interval_at_cap,
         seed=result.seed,
         share_above_upper_bound=_share_above(result, found),
         named=_most_named(result) if problem.arms.names is not None else None,

@@ -59,8 +59,8 @@ _TOP = ("algorithms", "delta", *_STUDY, *_NUMBERS, "max_pulls", "store", "instan
 
 
 def read_study(path: str | os.PathLike[str], **changes: Any) -> Study:
-    """Read a study from a TOML file, with some keys' values in place of the file's (see
-    `Study.from_toml`)."""
+    """Read a study from a TOML file, with some keys' values in place of the file's, which are refused
+    as arguments (see `Study.from_toml`)."""
     with inputs_noted():  # a sweep reads a file of means once for each of its values
         return _study(_read(path), Path(path).parent, changes)
 
@@ -142,7 +142,8 @@ def _study(document: dict[str, Any], folder: Path, changes: Mapping[str, Any]) -
         for key in _STUDY
         if key in document
     }
-    return made(partial(Study, tasks), given)
+    asked = [key for key, value in changes.items() if value is not None]
+    return made(partial(Study, tasks), given, arguments=asked)
 
 
 def _replaced(document: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ A function belongs here if it knows a key's path and value, but not what they ar
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any, TypeVar
 
 from rai_sim.support.errors import ArgumentError, BadInput, Speech, told
@@ -44,13 +44,21 @@ def within(path: str, value: Any, make: Callable[[Any], Any]) -> Any:
         raise StudyFileError(f"{path} = {quoted(value)}: {told(error, _Toml())}") from None
 
 
-def made(make: Callable[..., Made], values: Mapping[str, Any], place: str = "") -> Made:
-    """Return what is made of values, or say which of them cannot be used."""
+def made(
+    make: Callable[..., Made],
+    values: Mapping[str, Any],
+    place: str = "",
+    arguments: Container[str] = (),
+) -> Made:
+    """Return what is made of values, or say which of them cannot be used; of values that are no
+    file's, but `arguments` of Python's, as Python has it."""
     try:
         return make(**values)
     except _FLAWS as error:
         words = told(error, _Toml())
         name = error.argument if isinstance(error, ArgumentError) else None
+        if name in arguments:
+            raise
         if name is not None and name in values:
             path = f"{place}.{'table_task' if name == 'task' else name}".lstrip(".")
             raise StudyFileError(f"{path} = {quoted(values[name])}: {words}") from None

@@ -188,6 +188,8 @@ class Study(Definition):
         ------
         StudyFileError
             A ValueError: the key's path, its value and the remedy.
+        TypeError, ValueError
+            If a change cannot be used, as for `Study`.
 
         Examples
         --------

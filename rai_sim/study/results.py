@@ -250,6 +250,8 @@ class StudyResults(Holdings):
 
         Raises
         ------
+        ValueError
+            If the name ends neither in .html nor in .htm, and is that of a regular file.
         ImportError
             Without matplotlib, the extra `plot`.
         OSError

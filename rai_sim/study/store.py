@@ -36,11 +36,10 @@ from rai_sim.study.schemas import (
     keeps_arm_pulls,
     schema_of,
 )
-from rai_sim.support.files import TEMPORARY, remedy_of, write_atomically
+from rai_sim.support.files import MARKER, TEMPORARY, remedy_of, write_atomically
 
 #: Version of the layout, in the marker and in every part.
 FORMAT = 1
-MARKER = "rai-sim-store.json"
 _READ_LATER = ("representatives", "recommended", BY_REPLICATION, SUMMED)
 _PART = re.compile(rf"({'|'.join(SCHEMAS)})-([0-9a-f]{{40}})\.parquet")
 #: Seconds between two looks whether another process still has the lock.

@@ -39,7 +39,8 @@ SHOWN = COLUMNS.pick(
     "upper_bound_pulls",
 )
 _VERDICT = COLUMNS.pick("error_verdict")
-_AT_CAP = COLUMNS.pick("error_rate_at_cap")
+#: What they show, and reports, too, where some task has a cap: of what is recommended there.
+AT_CAP = COLUMNS.pick("error_rate_at_cap", "error_interval_at_cap")
 #: How many of the columns are names.
 NAMES = 2
 #: Which of them a narrow terminal goes without, the first one first.
@@ -154,15 +155,31 @@ def wanted_words(study: Study) -> str:
 def shown_of(results: StudyResults) -> tuple[Column, ...]:
     """Return the columns that a table of a study's summary shows: the verdict, too, where the study
     was to run until it is known, and the error rate at the cap where some task has one."""
-    waited = results.study is not None and results.study.until is not None
+    return (*SHOWN, *(_VERDICT if _waited(results) else ()), *at_cap_of(results))
+
+
+def at_cap_of(results: StudyResults) -> tuple[Column, ...]:
+    """Return the columns of what is recommended at the cap, where some task has one."""
     capped = any(task.experiment.max_pulls is not None for task in results.tasks)
-    return (*SHOWN, *(_VERDICT if waited else ()), *(_AT_CAP if capped else ()))
+    return AT_CAP if capped else ()
+
+
+def least_of(columns: Sequence[Column]) -> tuple[str, ...]:
+    """Return the keys of the columns of a summary that a narrow terminal goes without, the first
+    one first."""
+    shown = {column.key for column in columns}
+    return tuple(key for key in (*LEAST, "error_interval_at_cap") if key in shown)
+
+
+def _waited(results: StudyResults) -> bool:
+    """Whether tasks were to run until verdicts on their error rates are known."""
+    return results.study is not None and results.study.until is not None
 
 
 def legend_of(results: StudyResults) -> str:
     """Return what stands below a study's summary: what its columns are, and how sure verdicts on
-    error rates are."""
-    return f"{LEGEND}; {how_sure(results.alpha, results.judged)}"
+    error rates are, where they are among them."""
+    return f"{LEGEND}; {how_sure(results.alpha, results.judged)}" if _waited(results) else LEGEND
 
 
 def distinct(frame: pl.DataFrame) -> pl.DataFrame:
@@ -195,7 +212,7 @@ def warnings_of(results: StudyResults, frame: pl.DataFrame) -> list[str]:
         for row in frame.filter(pl.col("error_verdict") == ABOVE).iter_rows(named=True)
     ]
     unknown = frame.filter(pl.col("complete") & (pl.col("error_verdict") == OPEN))
-    if results.study is not None and results.study.until is not None and len(unknown):
+    if _waited(results) and len(unknown):
         said.append(
             f"of {count(len(unknown), 'task')} it is not known on which side of delta the error rate "
             f"lies, the first is {_task_words(unknown)}: most_replications were run"
@@ -203,7 +220,7 @@ def warnings_of(results: StudyResults, frame: pl.DataFrame) -> list[str]:
     short = frame.filter(pl.col("complete") & ~pl.col("precision_reached"))
     if len(short):
         said.append(
-            f"{len(short)} tasks stopped short of the precision, the first is "
+            f"{count(len(short), 'task')} stopped short of the precision, the first is "
             f"{_task_words(short)}: at most_replications, or as no replication finished"
         )
     for capped, what, bias in (
@@ -214,7 +231,7 @@ def warnings_of(results: StudyResults, frame: pl.DataFrame) -> list[str]:
         unfinished = int((rows["replications"] - rows["finished"]).sum())
         if unfinished:
             said.append(
-                f"{unfinished:,} replications {what}; the statistics are over the finished ones, "
+                f"{count(unfinished, 'replication')} {what}; the statistics are over the finished ones, "
                 f"so means {bias}"
             )
     problems = {
@@ -243,7 +260,8 @@ def how_far(results: StudyResults) -> str:
     done, wanted = results.progress()
     more = results.not_counted()
     beside = f"; {more:,} more are stored, not counted" if more else ""
-    return f"{done:,} of {wanted:,} replications of {len(results.tasks)} tasks are in {results.folder}{beside}"
+    tasks = count(len(results.tasks), "task")
+    return f"{done:,} of {wanted:,} replications of {tasks} are in {results.folder}{beside}"
 
 
 def study_html(study: Study) -> str:

@@ -21,6 +21,10 @@ from typing import BinaryIO
 
 #: How the names of files end that are being written.
 TEMPORARY = ".writing"
+#: What makes a folder a study's: a file of this name, which `rai_sim.study.store` writes.
+MARKER = "rai-sim-store.json"
+#: How the names of pages end.
+PAGES = (".html", ".htm")
 #: Not through links, not into what is there; without newlines made anew, where a system would.
 _NEW = (
     os.O_WRONLY
@@ -128,6 +132,23 @@ def is_own_output(path: Path) -> bool:
     (False, False)
     """
     return _descriptor(path) == 1
+
+
+def names_a_page(path: Path) -> bool:
+    """Return whether a page of HTML may be written under a name: it says so, or stands for a device,
+    a pipe or an open file, which need not.
+
+    Examples
+    --------
+    >>> names_a_page(Path("report.html")), names_a_page(Path("/dev/stdout"))
+    (True, True)
+    >>> names_a_page(Path("report.pdf")), names_a_page(Path("report"))
+    (False, False)
+    """
+    if path.suffix.lower() in PAGES or _descriptor(path) is not None:
+        return True
+    there = _status(path)
+    return there is not None and not stat.S_ISREG(there.st_mode)
 
 
 def harmless(text: str) -> str:

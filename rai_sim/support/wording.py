@@ -129,6 +129,17 @@ def percent(share: float | None) -> str:
     return "n/a" if share is None or math.isnan(share) else f"{100.0 * share:.3g} %"
 
 
+def ends(low: str, high: str) -> str:
+    """Return an interval in words, of one that is not known n/a.
+
+    Examples
+    --------
+    >>> ends("0 %", "3.1 %"), ends(number(None), number(None))
+    ('0 % to 3.1 %', 'n/a')
+    """
+    return low if low == high == number(None) else f"{low} to {high}"
+
+
 def count(n: int, thing: str) -> str:
     """Return n things in words.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
@@ -108,6 +109,7 @@ def event_columns(problem: Problem) -> Catalogue[Column]:
             get=get,
         )
 
+    reward = f"{{:.{_digits(problem)}f}}".format
     return Catalogue(
         [
             Column(
@@ -125,11 +127,18 @@ def event_columns(problem: Problem) -> Catalogue[Column]:
                 get=lambda event: event.pulls,
             ),
             Column(key="event", title="event", get=words),
-            of_arm("mean", "arm's mean", "{:.4f}".format, "reward"),
-            of_arm("radius", "radius", "{:.4f}".format, "reward"),
+            of_arm("mean", "arm's mean", reward, "reward"),
+            of_arm("radius", "radius", reward, "reward"),
             of_arm("arm_pulls", "arm's pulls", "{:,}".format, "pulls"),
         ]
     )
+
+
+def _digits(problem: Problem) -> int:
+    """Return how many decimals tell means and radii apart: two of the bottleneck gap, four at
+    least."""
+    gap = problem.bottleneck_gap
+    return 4 if not 0.0 < gap < 1.0 else max(4, 2 - math.floor(math.log10(gap)))
 
 
 def events_frame(events: Iterable[Event], problem: Problem) -> pl.DataFrame:

@@ -1,7 +1,9 @@
 """The verb `bounds`: gaps and theorems, as a text and as JSON."""
 
 import math
+import re
 
+import pytest
 from command_line import Capture, document, printed
 
 from rai_sim import Bernoulli, bounds
@@ -62,8 +64,11 @@ def test_the_tight_bounds_stand_before_the_theorems(capsys: Capture) -> None:
         pulls = bounds.practical(problem, 0.05, threshold)
         assert f" {pulls:,.{0 if pulls >= 1000 else 1}f} pulls " in line
     assert "which nobody has proved" in oracles[0]
-    assert "cheapest answer to prove: arms 0 of cluster 1" in lines
+    assert "cheapest answer to prove: arm 0 of cluster 1" in lines
     assert "hardest to exclude: arm 0 down to 0.735" in text
+    assert re.search(r"down to 0\.735\d*, where arms \d(, \d)+ meet it$", text, re.MULTILINE)
+    two = printed(capsys, "bounds --means 0.9,0.1 --problem best_arm")
+    assert "hardest to exclude: arm 0 down to 0.5, where arm 1 meets it\n" in two
     assert "Where the paper can be bettered:" in lines
     found = document(capsys, words)
     assert [one["pulls_per_nat"] for one in found["tight"]] == [
@@ -88,11 +93,22 @@ def test_infinite_gaps_are_null_in_json(capsys: Capture) -> None:
     assert found["problem"]["bottleneck_gap"] is None
 
 
-def test_many_arms_are_not_all_listed(capsys: Capture) -> None:
-    """A text stays readable; JSON has them all."""
+def test_many_arms_are_not_all_listed(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal stays readable, and its width is kept to; a pipe and JSON have them all."""
     means = ",".join(str(k / 100) for k in range(60))
     words = f"bounds --means {means} --clusters 30,30 --required 1,0"
-    assert "... and 10 arms more; --json lists all" in printed(capsys, words)
+    whole = printed(capsys, words)
+    assert len(re.findall(r"(?m)^ +\d+ +0\.\d+ ", whole)) == 59  # the worst mean is 0
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "20")
+    table = printed(capsys, words).split("\n\n")[1].splitlines()
+    assert len(table) == 2 + 50 + 2
+    assert max(map(len, table[:-2])) <= 20
+    assert table[-2:] == [
+        "left out to fit 20 columns: gap; a pipe or --json has all",
+        "... and 10 more arms; a pipe or --json has all",
+    ]
+    monkeypatch.undo()
     assert "the tight bound takes long for so many arms: rai.bounds.at_delta" in printed(
         capsys, words
     )

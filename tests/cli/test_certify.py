@@ -97,7 +97,7 @@ def test_a_picture(capsys: Capture, tmp_path: Path) -> None:
     ("words", "part"),
     [
         ("certify", "Missing argument 'ALGORITHM'"),
-        ("certify vanila", "vanila is no algorithm; known are butterscotch"),
+        ("certify vanila", "rai-sim: ALGORITHM vanila is no algorithm; known are butterscotch"),
         ("certify vanilla --delta 2", "--delta: delta is 2.0"),
         ("certify vanilla --alpha 0", "--alpha: alpha is 0.0"),
         ("certify vanilla --replications 0", "--replications: replications is 0"),

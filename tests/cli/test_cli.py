@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import typer.main
-from command_line import ROOT, Capture, printed, refused
+from command_line import ROOT, Capture, printed, refused, run
 
 import rai_sim as rai
 
@@ -199,3 +199,26 @@ def test_a_working_folder_that_is_gone(
             "as cd ~\n"
         )
     printed(capsys, "bounds --table-task 1")
+
+
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        ("trace --table-task 1", "rai_sim.cli.trace.tracing.trace"),
+        ("warmup", "rai_sim.bounds.degenne_koolen"),
+        ("merge a -o b", "rai_sim.study.merge_studies"),
+        ("bounds", "rai_sim.cli.bounds.bounds_text"),
+    ],
+)
+def test_every_verb_tells_of_an_interrupt(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, words: str, place: str
+) -> None:
+    """Also where there is nothing to show, or to go on with."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise rai.SimulationInterrupted(None) if "trace" in words else KeyboardInterrupt
+
+    monkeypatch.setattr(place, interrupted)
+    run(words, expect=130)
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err.strip()) == ("", "rai-sim: INTERRUPTED")

@@ -42,6 +42,16 @@ def test_export_writes_pulls_by_arm(file: Path, capsys: Capture) -> None:
     frame = pl.read_csv(place)
     assert len(frame) == 8 * 2
     assert min(frame["pulls_sum"].to_list()) > 0
-    assert "keeps no pulls by arm" in refused(capsys, f"export '{file}' -o '{place}' --arms")
+    for option, study, said in (
+        (
+            "--arms",
+            file,
+            "keeps no pulls by arm; leave it out, or run the study into another folder",
+        ),
+        ("--rows", folder, "keeps no rows, but sums; leave it out, or run the study into another"),
+    ):
+        told = refused(capsys, f"export '{study}' -o '{place}' {option}")
+        assert told.startswith(f"rai-sim: {option}: store {folder.parent}/")
+        assert said in told
     both = refused(capsys, f"export '{folder}' -o '{place}' --arms --rows")
     assert "--rows and --arms are two tables" in both

@@ -69,7 +69,7 @@ def test_what_cannot_be_merged(tmp_path: Path, capsys: Capture) -> None:
         ("--part slurm", "--part: part is slurm, but SLURM_ARRAY_TASK_ID is not set"),
         ("--part 1/2 --verify", "--verify has no meaning with --part 1/2"),
         ("--part 1/2 --dry-run", "--dry-run has no meaning with --part 1/2"),
-        ("--part 1/2 --output a.csv", "--output has no meaning with --part 1/2"),
+        ("--part 1/2 --output a.csv", "--output a.csv has no meaning with --part 1/2"),
     ],
 )
 def test_what_is_no_part_is_refused(

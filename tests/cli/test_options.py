@@ -133,3 +133,33 @@ def test_text_is_refused_by_the_options_name() -> None:
     ):
         options.path_name(" ")
     assert options.path_name("a b") == Path("a b")
+
+
+def test_options_that_would_do_nothing() -> None:
+    """Without what they belong to, or with what has no use for them: refused as they were written;
+    what goes together is not."""
+    rules = options.Belongs(needs={"pilot_time": "dry_run"}, apart=(("output", "dry_run"),))
+    none = {"pilot_time": None, "dry_run": False, "output": None}
+    with pytest.raises(
+        BadInput, match=r"^--pilot-time 2s has no meaning without --dry-run; add it, or leave --pil"
+    ):
+        rules.check(none | {"pilot_time": "2s"})
+    with pytest.raises(
+        BadInput, match=r"^--output a.csv has no meaning with --dry-run; leave one of them out$"
+    ):
+        rules.check(none | {"output": "a.csv", "dry_run": True})
+    rules.check(none | {"pilot_time": "2s", "dry_run": True})
+    rules.check(none | {"output": "a.csv"})
+
+
+def test_a_command_again_has_its_switches() -> None:
+    """Those that are on, and strictness where it was declined."""
+    assert options.again("study", dry_run=True, json=False, strict=False) == (
+        "rai-sim study --dry-run --no-strict"
+    )
+
+
+def test_an_own_option_is_named_before_one_of_another_name() -> None:
+    """`arms` is --arms where a verb has it, --law where arms are made."""
+    assert CommandLine(["--arms"]).argument("arms") == "--arms"
+    assert CommandLine(["--law"]).argument("arms") == "--law"

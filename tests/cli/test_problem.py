@@ -189,7 +189,7 @@ def test_names_are_shown(capsys: Capture) -> None:
     words = "--means films.csv --column stars --names title --problem best_arm --delta 0.1"
     text = printed(capsys, f"bounds {words}")
     assert re.search(r"\n0    Solaris, 1972   0.75        2  0.125  ", text)
-    assert "cheapest answer to prove: arms Stalker of cluster 1\n" in text
+    assert "cheapest answer to prove: arm Stalker of cluster 1\n" in text
     assert "hardest to exclude: arm Stalker down to" in text
     assert "Stalker settled in cluster 1, representative" in printed(capsys, f"trace {words}")
     run = f"run {words} --algorithm butterscotch --replications 3"
@@ -226,6 +226,7 @@ REFUSALS: dict[str, tuple[str, ...]] = {
         "--means",
         "such as --required 1,0,0",
     ),
+    "run --means 0.5,0.5 --problem best_arm": ("--problem", "arms 0 and 1 tie", "make the means"),
     f"run --means 0.5,0.5 {PAIR}": ("--clusters", "arms 0 and 1 tie", "0.5", "make the means"),
     "run --means 0.5,0.4 --clusters 1,2 --required 1,0": (
         "--clusters",

@@ -48,7 +48,7 @@ def test_a_folder_without_tasks(verb: str, lost: str, file: Path, capsys: Captur
         ("report STUDY -o .", "--output . is a folder; give the name of a file"),
         ("report STUDY -o nowhere/r.html", "there is no folder nowhere; make it first"),
         ("report STUDY --store nowhere", "run rai-sim study"),
-        ("report STUDY -o STUDY", "is a file that is read here; give another name"),
+        ("report STUDY -o STUDY", "ends in none of .html, .htm; give a name that does"),
         ("report STUDY -o FOLDER/r.html", "lies among the study's results in"),
         ("plot STUDY -o FOLDER/figures", "lies among the study's results in"),
         ("report FOLDER --store FOLDER", "--store"),

@@ -21,6 +21,7 @@ from rai_sim.cli import run as cli
 from rai_sim.problem import Problem, table_problem
 from rai_sim.simulation.simulate import SimulationInterrupted
 from rai_sim.study.summary import SUMMARY_SCHEMA
+from rai_sim.support.files import MARKER
 
 VARIANTS = [Vanilla(), Vanilla(merging=False), Butterscotch(), Butterscotch(merging=False), LUCB()]
 TWO = "--means 0.9,0.1 --clusters 1,1 --required 1,0"
@@ -225,6 +226,7 @@ def test_ctrl_c_prints_what_was_finished(capsys: Capture, monkeypatch: pytest.Mo
     assert (
         "INTERRUPTED: 1 of 3 algorithms are complete, Vanilla(merging=True) has 3 of 8 repl" in text
     )
+    assert "\n8 replications each wanted, seed 0; the same numbers again: " in text
     assert re.findall(r"^(\w+)\(", text, flags=re.MULTILINE) == ["Butterscotch", "Vanilla"]
     found = document(capsys, words, expect=130)
     assert found["interrupted"] is True
@@ -495,3 +497,27 @@ def test_pulls_by_arm_are_kept(tmp_path: Path, capsys: Capture) -> None:
     assert "--keep rows is neither arm_pulls nor arm_pulls_sum" in refused(
         capsys, f"{words} --keep rows --json"
     )
+
+
+def test_an_algorithm_is_run_once(capsys: Capture) -> None:
+    """Also if it is named in two ways."""
+    assert refused(capsys, f"run {TWO} --algorithm vanilla --algorithm vanilla:merging=true") == (
+        "rai-sim: --algorithm Vanilla(merging=True) is given twice; leave one of them out\n"
+    )
+
+
+def test_one_replication_is_one(capsys: Capture) -> None:
+    """Of which there is no interval."""
+    text = printed(capsys, f"run {TWO} --algorithm butterscotch --replications 1")
+    assert "\n1 replication each, seed 0; " in text
+    assert "n/a to n/a" not in text
+
+
+def test_results_are_not_written_among_a_studys(capsys: Capture, tmp_path: Path) -> None:
+    """Of any study, in any folder of it."""
+    (tmp_path / MARKER).write_text("{}")
+    (tmp_path / "below").mkdir()
+    for name in ("a.csv", "below/a.csv"):
+        assert f"--output {tmp_path}/{name} lies among the study's results in {tmp_path}; " in (
+            refused(capsys, f"run {TWO} --output {tmp_path}/{name}")
+        )

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command_line import ROOT, Capture, document, printed, refused
+from command_line import ROOT, Capture, document, printed, refused, run
 
 import rai_sim as rai
 from rai_sim.scaling import efficiency, fit, local_exponents
@@ -159,6 +159,23 @@ def test_a_precision_instead(capsys: Capture) -> None:
         ("arms", "Invalid value for 'AXIS': 'arms' is not one of "),
         ("", "Missing argument 'AXIS'"),
         ("delta --delta 0.1", "--delta 0.1 has no meaning for `scaling delta`; leave it out"),
+        (
+            "delta --points 0.1,1e-300",
+            "--points: delta is 1e-300; below 1e-200 the confidence radii",
+        ),
+        (
+            "delta --delta 0.1",
+            "--delta 0.1 has no meaning for `scaling delta`; leave it out, or give "
+            "values of delta as --points\n",
+        ),
+        ("k --k 3", "--k 3 has no meaning for `scaling k`; leave it out, or give values of k as"),
+        ("k --clusters 1,1", "--clusters 1,1 has no meaning for `scaling k`; leave it out\n"),
+        (
+            "k --means 0.9,0.5",
+            "`scaling k` has one point on 2 arms, and a slope needs at least two",
+        ),
+        ("m -k 1", "`scaling m` has one point on 20 arms, and a slope needs at least two"),
+        ("k --means 0.5,0.5,0.4", "--means: clusters=(1, 2) are undefined: arms 0 and 1 tie"),
         ("gap --k 3", "--k 3 has no meaning for `scaling gap`"),
         ("n --means 0.9,0.5", "--means 0.9,0.5 has no meaning for `scaling n`; leave it out, or"),
         ("n --family even", "--family even is no family of means; did you mean evenly_spaced?"),
@@ -176,6 +193,7 @@ def test_a_precision_instead(capsys: Capture) -> None:
         ("delta --format gif", "--format gif is no kind of figure; choose png, svg, pdf"),
         ("delta --store a --plot a", "--plot a lies among the study's results in a; give another"),
         ("delta --plot no/where", "--plot no/where: there is no folder no; make it first"),
+        ("gap --algorithm lucb --algorithm lucb", "--algorithm LUCB(as_printed=False) is given"),
         ("gap --seed -1", "--seed: seed is -1"),
         ("gap --table-task 7", "--table-task: "),
     ],
@@ -213,3 +231,26 @@ def test_an_interrupt_keeps_what_was_finished(tmp_path: Path) -> None:
     done = int(err.partition("INTERRUPTED with ")[2].split()[0].replace(",", ""))
     results = rai.open_study(store)
     assert done == sum(run["replications_added"] for run in results.runs()) > 0
+
+
+def test_an_interrupt_goes_on_with_all_that_was_asked_for(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its figures and workers."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rai_sim.cli.scaling.run_or_tell", interrupted)
+    words = "--points 0.4,0.2 --algorithm lucb --jobs 2 --plot figures --format svg"
+    run(f"scaling gap {words}", expect=130)
+    assert capsys.readouterr().err == (
+        f"rai-sim: INTERRUPTED; to go on: rai-sim scaling {words} gap\n"
+    )
+
+
+def test_a_kind_of_figures_without_figures(capsys: Capture) -> None:
+    """Would do nothing."""
+    assert refused(capsys, "scaling gap --format svg").startswith(
+        "rai-sim: --format svg has no meaning without --plot; "
+    )

@@ -76,7 +76,9 @@ def test_options(file: Path, tmp_path: Path, capsys: Capture) -> None:
     estimate = document(capsys, f"study '{file}' --dry-run --store {tmp_path}/x --jobs 2")
     assert (estimate["workers"], estimate["replications"], estimate["at_least"]) == (2, 120, False)
     assert estimate["tasks"][1]["pulls"] == 30 * 7420  # Butterscotch takes as many each time
-    assert "--pilot-time 0s is no time" in refused(capsys, f"study '{file}' --pilot-time 0s")
+    assert "--pilot-time 0s is no time" in refused(
+        capsys, f"study '{file}' --dry-run --pilot-time 0s"
+    )
     found = document(
         capsys, f"study '{file}' --store {tmp_path}/x --precision 0.05 --output {tmp_path}/s.csv"
     )
@@ -115,9 +117,6 @@ def test_until_the_error_rate_is_known(file: Path, capsys: Capture) -> None:
     assert (
         "4 tasks, until the error rate is known to lie above or below delta, at most some" in plan
     )
-    assert "until is 'pulls'; the one that there is is 'error rate'" in refused(
-        capsys, f"study '{file}' --until pulls"
-    )
 
 
 def test_a_time_limit(file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,8 +149,9 @@ def test_a_time_limit(file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPat
 def test_verify(file: Path, capsys: Capture) -> None:
     """Stored replications are the same again; a store without any is no success; a changed one is
     exit code 1."""
-    assert refused(capsys, f"study '{file}' --verify").startswith(
-        f"rai-sim: store {file.with_suffix('.study')} is no study's folder"
+    assert refused(capsys, f"study '{file}' --verify") == (
+        f"rai-sim: {file}: there is no folder {file.with_suffix('.study')} with its results; run "
+        f"rai-sim study {file} first\n"
     )
     run(f"study '{file}'")
     capsys.readouterr()
@@ -190,12 +190,6 @@ def test_what_cannot_be_used_is_one_line(file: Path, tmp_path: Path, capsys: Cap
         capsys, f"study '{file}' --output x.txt"
     )
     assert "there is no folder" in refused(capsys, f"study '{file}' --output {tmp_path}/none/x.csv")
-    assert "replications = 0: replications is 0" in refused(
-        capsys, f"study '{file}' --replications 0"
-    )
-    assert "give one of the two" in refused(
-        capsys, f"study '{file}' --replications 10 --precision 0.1"
-    )
     assert "--jobs: n_jobs is 0" in refused(capsys, f"study '{file}' --jobs 0")
     assert "--output x.csv has no meaning with --verify" in refused(
         capsys, f"study '{file}' --verify --output x.csv"
@@ -216,6 +210,28 @@ def test_what_cannot_be_used_is_one_line(file: Path, tmp_path: Path, capsys: Cap
         in refused(capsys, f"study '{file}'")
     )
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--replications 0", "--replications: replications is 0; "),
+        ("--precision 3", "--precision: precision is 3.0; it is a share of the mean"),
+        ("--alpha=2", "--alpha: alpha is 2.0; it must be a probability"),
+        ("--keep all", "--keep: keep is 'all'; choose one of"),
+        ("--until pulls", "--until: until is 'pulls'; the one that there is is 'error rate'"),
+        (
+            "--until error-rate --replications 300",
+            "--until: until is 'error-rate' and replications is 300; give one of the two",
+        ),
+        ("--replications 10 --precision 0.1", "--precision: precision is 0.1 and replications is"),
+    ],
+)
+def test_what_takes_the_place_of_the_files_is_refused_by_its_option(
+    file: Path, capsys: Capture, words: str, said: str
+) -> None:
+    """Not in the file's words, which has no such value."""
+    assert refused(capsys, f"study '{file}' {words}").startswith(f"rai-sim: {said}")
 
 
 def test_files_set_aside_are_told_in_a_line(file: Path, capsys: Capture) -> None:
@@ -240,6 +256,48 @@ def test_a_precision_that_is_not_reached_is_told(file: Path, capsys: Capture) ->
         "Vanilla" in shown
     )
     assert "WARNING: 1,024 replications stopped at their cap of pulls" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--dry-run --output x.csv", "--output x.csv has no meaning with --dry-run"),
+        ("--dry-run --verify", "--dry-run has no meaning with --verify"),
+        ("--dry-run --time 1s", "--time 1s has no meaning with --dry-run"),
+        ("--verify --time 1s", "--time 1s has no meaning with --verify"),
+        ("--verify --progress", "--progress has no meaning with --verify"),
+        ("--sample 5", "--sample 5 has no meaning without --verify"),
+        ("--pilot-time 2s", "--pilot-time 2s has no meaning without --dry-run"),
+    ],
+)
+def test_options_that_would_do_nothing(file: Path, capsys: Capture, words: str, said: str) -> None:
+    """Are refused before anything is run."""
+    assert refused(capsys, f"study '{file}' {words}").startswith(f"rai-sim: {said}; ")
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        ("--dry-run --pilot-time 30s", "rai_sim.study.Study.estimate"),
+        ("--verify --sample 1000000", "rai_sim.cli.study.check_run"),
+        ("--output s.csv --json", "rai_sim.cli.study.run_or_tell"),
+    ],
+)
+def test_what_goes_on_is_what_was_asked_for(
+    file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, words: str, place: str
+) -> None:
+    """A plan or a verification that is interrupted is not gone on with by running the study, and
+    the output is written then, too."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(place, interrupted)
+    run(f"study '{file}' {words}", expect=130)
+    assert capsys.readouterr().err == (
+        f"rai-sim: INTERRUPTED; to go on: rai-sim study {words} '{file}'\n"
+    )
 
 
 def test_an_interrupt_while_nothing_runs_is_told(
@@ -387,3 +445,38 @@ def test_a_studys_table_in_a_terminal(
     assert table[4] == f"  mean pulls     {mean:,.0f}"
     in_terminal(monkeypatch, 500)
     assert printed(capsys, words) == whole
+
+
+def test_a_pipe_has_all_tasks(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A terminal has the first ones, and the words for how to have the others; so it is with a
+    plan."""
+    (tmp_path / "a.toml").write_text(STUDY.replace("vanilla", "butterscotch"))
+    monkeypatch.setattr("rai_sim.cli.study._MOST_ROWS", 1)
+    words = f"study {tmp_path}/a.toml --no-progress"
+    for more in (" --dry-run", ""):
+        assert printed(capsys, words + more).count("Butterscotch(merging=True)") == 2
+    in_terminal(monkeypatch, 500)
+    for more, remedy in (("--dry-run", "a pipe"), ("", "a pipe, --output")):
+        shown = printed(capsys, f"{words} {more}")
+        assert shown.count("Butterscotch(merging=True)") == 1
+        assert f"... and 1 more task; {remedy} or --json has all\n" in shown
+
+
+def test_no_word_on_verdicts_that_are_not_shown(file: Path, capsys: Capture) -> None:
+    """How sure they are is said where there is a column of them."""
+    assert "verdicts on" not in printed(capsys, f"study '{file}'")
+
+
+def test_errors_at_the_cap_are_shown_with_their_interval(file: Path, capsys: Capture) -> None:
+    """Where a cap is set; what is not known, n/a once."""
+    file.write_text(
+        TEXT.replace("[1, 2]", "1").replace("replications = 30", "max_pulls = [4, 5e5]")
+    )
+    lines = printed(capsys, f"study '{file}' --replications 30").splitlines()
+    assert re.split(" {2,}", lines[0])[-2:] == ["errors at cap", "95 % interval"]
+    unfinished, finished = (re.split(" {2,}", line) for line in lines[2:4])
+    assert unfinished[4:9] == ["n/a"] * 5
+    assert unfinished[-2:] == ["60 %", "40.6 % to 77.3 %"]  # 18 of 30, by Clopper and Pearson
+    assert finished[-2:] == ["0 %", "0 % to 11.6 %"]

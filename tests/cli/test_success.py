@@ -27,6 +27,16 @@ def test_the_table_and_json(capsys: Capture, tmp_path: Path) -> None:
     assert pl.read_csv(file)["right"].to_list() == curve.right.tolist()
 
 
+def test_the_table_fits_a_terminal(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error rate, which the share of right answers tells, is the first to go."""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    for width, words in ((65, "left out to fit 65 columns: error rate; a pipe"), (40, "left out")):
+        monkeypatch.setenv("COLUMNS", str(width))
+        table = printed(capsys, WORDS).partition("\n\n")[0].splitlines()
+        assert max(map(len, table[:5])) <= width
+        assert table[5].startswith(words)
+
+
 def test_the_picture(capsys: Capture, tmp_path: Path) -> None:
     """Of several algorithms."""
     file = tmp_path / "curve.svg"
@@ -40,6 +50,9 @@ def test_the_picture(capsys: Capture, tmp_path: Path) -> None:
 def test_refusals(capsys: Capture) -> None:
     """Name the option."""
     assert "--pulls" in refused(capsys, "success --pulls 0,5")
+    assert "--pulls 5 is given twice" in refused(capsys, "success --pulls 5,7,5")
+    twice = refused(capsys, "success --pulls 5 --algorithm lucb --algorithm lucb")
+    assert "--algorithm LUCB(as_printed=False) is given twice" in twice
     assert "--plot" in refused(capsys, "success --pulls 5 --plot curve.gif")
 
 

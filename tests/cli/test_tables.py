@@ -123,3 +123,30 @@ def test_several_deltas_in_a_narrow_terminal() -> None:
     assert lines[4] == "Butterscotch(merging=True)"
     assert [line.split()[:2] for line in lines[5:]] == [["0.1", "7,420"], ["0.01", "10,370"]]
     assert max(map(len, lines[2:])) <= 50
+
+
+def test_errors_at_the_cap_are_shown_where_one_is_set() -> None:
+    """With their interval, before the seconds; the table is as wide as its header."""
+    problem, rule = table_problem(1), rai.Butterscotch()
+    run = rai.simulate(problem, rule, replications=30, max_pulls=3000, seed=0)
+    lines = cli_tables.RunTable(problem, [0.01], [rule], None, capped=True).lines(run).splitlines()
+    assert re.split(" {2,}", lines[2])[-3:] == ["errors at cap", "95 % interval", "seconds"]
+    assert re.split(" {2,}", lines[4])[-3:-1] == ["60 %", "40.6 to 77.3 %"]
+    assert len(set(map(len, lines[2:]))) == 1
+    assert "at cap" not in cli_tables.RunTable(problem, [0.01], [rule], None).lines(run)
+
+
+def test_texts_fit_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns are left out by their place; in a pipe none is, and there all rows are."""
+    rows = [("name", "pulls", "rest"), ("a", "1,000", "x" * 20)]
+    assert len(cli_tables.fitted_texts(rows, 1, (2,), "see there")[2]) == 33
+    assert cli_tables.most_rows(200, 240) == 240
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "20")
+    assert cli_tables.fitted_texts(rows, 1, (2,), "see there") == [
+        "name  pulls",
+        "-----------",
+        "a     1,000",
+        "left out to fit 20 columns: rest; see there",
+    ]
+    assert [cli_tables.most_rows(200, n) for n in (240, 20)] == [200, 20]

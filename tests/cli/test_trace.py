@@ -65,14 +65,16 @@ def test_trace_as_json_is_the_trace(capsys: Capture) -> None:
     assert found["experiment"] == trace.result.experiment.identity()
 
 
-def test_trace_of_many_events_is_cut(capsys: Capture) -> None:
-    """200 lines, and a word of the others."""
+def test_trace_of_many_events_is_cut(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a terminal 200 lines, and a word of the others; a pipe has all."""
     means = ",".join(f"{0.9 - i / 400:.4f}" for i in range(300))
-    shown = printed(
-        capsys,
-        f"trace --means {means} --clusters 1,299 --required 1,0 --algorithm butterscotch --delta 0.5",
-    )
-    assert "... and 100 more events; --json lists all" in shown
+    words = f"trace --means {means} --clusters 1,299 --required 1,0 --algorithm butterscotch --delta 0.5"
+    whole = printed(capsys, words)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "500")
+    shown = printed(capsys, words)
+    assert "... and 100 more events; a pipe or --json has all" in shown
+    assert len(whole.splitlines()) == len(shown.splitlines()) + 99
 
 
 @pytest.mark.landing

@@ -19,6 +19,7 @@ def test_warmup_of_an_unknown_law(capsys: Capture) -> None:
     assert refused(capsys, "warmup --law luck").startswith(
         "rai-sim: --law luck is no reward law; choose one of bernoulli"
     )
+    assert "--law poisson is given twice" in refused(capsys, "warmup --law poisson --law Poisson")
 
 
 def test_warmup_runs_every_law_with_every_algorithm(

@@ -259,9 +259,11 @@ def test_writing_replaces_or_leaves_the_file(
 
 
 def test_what_is_no_study_is_refused(tmp_path: Path) -> None:
-    """By its name; nothing is written."""
+    """By its name; nothing is written. So is what is no name of a page."""
     with pytest.raises(TypeError, match="results is of type int; give a study's results"):
         write_report(3, tmp_path / "r.html")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"path is '.*r\.pdf'; a report is a page of HTML: give"):
+        write_report(3, tmp_path / "r.pdf")  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
 
 
@@ -301,7 +303,7 @@ def test_missing_and_infinite_values_sort(tmp_path: Path) -> None:
         assert shown[-1] == "n/a"
         assert shown[:-1] == sorted(shown[:-1], key=lambda text: float(text.replace(",", "")))
         head(browser, 0, 5).click()
-        assert set(rows_of(browser, 0, 5)) == {"n/a to n/a"}
+        assert set(rows_of(browser, 0, 5)) == {"n/a"}
         assert console(browser) == []
 
 
@@ -352,6 +354,23 @@ def test_what_notebooks_show(study: StudyResults) -> None:
         "&lt;i&gt;A&lt;/i&gt;"
         in rai.simulate(named, rai.Vanilla(), replications=5, seed=0)._repr_html_()
     )
+
+
+def test_errors_at_the_cap_are_in_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a study over budgets, with the interval; 18 of 30 by Clopper and Pearson."""
+    monkeypatch.setattr(choice, "choose", lambda *_, **__: [])
+    capped = rai.Study.grid(
+        [rai.table_problem(1)], [rai.Butterscotch()], [0.1], replications=30, max_pulls=[4, 500_000]
+    ).run(tmp_path)
+    errors = report(capped).partition('id="section-errors"')[2].partition("</table>")[0]
+    assert re.findall(r"<th[^>]*>([^<]*)</th>", errors)[-2:] == ["errors at cap", "95 % interval"]
+    found = [
+        re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", errors)
+    ]
+    assert [row[-2:] for row in found[-2:]] == [
+        ["60 %", "40.6 % to 77.3 %"],
+        ["0 %", "0 % to 11.6 %"],
+    ]
 
 
 def test_the_records_are_json(text: str) -> None:

@@ -49,6 +49,11 @@ def test_arms_are_those_asked_for() -> None:
         assert means.tolist() == [0.7] + [0.3] * (task.parameters["n"] - 1)
         assert task.experiment.delta == 0.1
     arms = rai.Gaussian([0.1, 0.4, 0.2, 0.3])
+    few = rai.Bernoulli([0.9, 0.8, 0.5, 0.4])  # the values by default are cut to the arms
+    assert [task.parameters for task in over_k(few).tasks[::3]] == [{"k": k} for k in (1, 2, 3)]
+    assert [task.parameters for task in over_m(few).tasks[::3]] == [{"m": m} for m in (1, 2, 3)]
+    assert over_m(few).tasks[0].experiment.problem.clusters == (3, 1)
+    assert [task.parameters for task in over_m(few, k=2).tasks[::3]] == [{"m": 1}, {"m": 2}]
     for task in over_k(arms, ks=[1, 3]).tasks:
         k = task.parameters["k"]
         assert task.experiment.problem == rai.top(arms, k)

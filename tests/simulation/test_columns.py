@@ -100,6 +100,14 @@ def test_bounds_are_sorted_by_their_pulls() -> None:
     assert column.sort((None, None)) == ""
 
 
+@pytest.mark.parametrize("key", ["pulls_interval", "error_interval", "error_interval_at_cap"])
+def test_an_interval_that_is_not_known(key: str) -> None:
+    """Is n/a once, and sorted last."""
+    row = dict.fromkeys(column.key for column in frame_columns())
+    cell = COLUMNS[key].shown("interval").cell(row | {"error_verdict": "open"})
+    assert (cell.text, cell.key) == ("n/a", "")
+
+
 #: Where each table of statistics is made, and the list it was picked into.
 SHOWN = [(tables, "SHOWN"), (page, "_PULLS"), (page, "_ERRORS"), (cli_tables, "_RUN_COLUMNS")]
 

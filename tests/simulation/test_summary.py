@@ -93,7 +93,7 @@ def test_one_replication_has_no_interval() -> None:
     assert all(map(math.isnan, summary.interval))
     text = str(summary)
     assert "1 replication, all finished" in text
-    assert "1,234  (95 % interval n/a to n/a, standard error n/a)" in text
+    assert "1,234  (95 % interval n/a, standard error n/a)" in text
     values = summary.to_dict()
     assert values["interval"] == [None, None]
     assert json.loads(json.dumps(values, allow_nan=False)) == values

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import rai_sim as rai
 from rai_sim.study import Study
 from rai_sim.study.file import store_of
 from rai_sim.study.file_values import StudyFileError
+from rai_sim.support.errors import ArgumentValueError
 
 
 def test_a_whole_study(tmp_path: Path) -> None:
@@ -164,6 +166,12 @@ def test_defaults_and_changes(tmp_path: Path) -> None:
         match="seed is no change that a study's file takes; choose among replications, precision",
     ):
         Study.from_toml(path, seed=3)
+    changes: tuple[dict[str, Any], ...] = ({"precision": 2.0}, {"keep": "all"}, {"alpha": 0.0})
+    for change in changes:
+        (name,) = change
+        with pytest.raises(ArgumentValueError, match=f"^{name} is ") as refusal:
+            Study.from_toml(path, **change)
+        assert refusal.value.argument == name
 
 
 def test_where_results_are_kept(tmp_path: Path) -> None:

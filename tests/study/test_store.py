@@ -17,8 +17,8 @@ from studies import parts, small, values
 import rai_sim as rai
 from rai_sim.study import StoreError, StoreWarning
 from rai_sim.study.data import StudyData
-from rai_sim.study.store import MARKER, Store
-from rai_sim.support.files import write_atomically
+from rai_sim.study.store import Store
+from rai_sim.support.files import MARKER, write_atomically
 
 
 @pytest.mark.parametrize("tear", ["cut", "flipped", "emptied"])

@@ -21,7 +21,14 @@ from disks import small_disk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rai_sim.support.files import TEMPORARY, from_harmless, harmless, place_of, write_atomically
+from rai_sim.support.files import (
+    TEMPORARY,
+    from_harmless,
+    harmless,
+    names_a_page,
+    place_of,
+    write_atomically,
+)
 
 
 def at_the_flush(monkeypatch: pytest.MonkeyPatch, look: Callable[[int], object]) -> None:
@@ -476,3 +483,12 @@ def test_backslashes_part_folders(tmp_path: Path) -> None:
     assert place_of(tmp_path, "a/b.csv") == tmp_path / "a" / "b.csv"
     (tmp_path / "a\\b.csv").write_text("")
     assert place_of(tmp_path, "a\\b.csv") == tmp_path / "a\\b.csv"
+
+
+def test_names_of_pages(tmp_path: Path) -> None:
+    """By their end, in capitals too; a regular file's must have it, a pipe's need not."""
+    assert names_a_page(tmp_path / "a.HTM")
+    (tmp_path / "a.pdf").write_bytes(b"")
+    assert not names_a_page(tmp_path / "a.pdf")
+    os.mkfifo(tmp_path / "pipe")
+    assert names_a_page(tmp_path / "pipe")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from rai_sim.support.wording import (
     count,
+    ends,
     json_safe,
     listed,
     number,
@@ -125,3 +126,10 @@ def test_what_steers_a_terminal_is_written_out() -> None:
     assert printable("a\nb\x1b", "\n") == "a\nb\\x1b"
     document = json.dumps({"x": "".join(map(chr, range(400)))}, indent=2)
     assert printable(document, "\n") == document
+
+
+def test_an_interval_that_is_not_known_is_told_once() -> None:
+    """One whose upper end alone is unknown is told whole."""
+    assert ends(percent(None), percent(None)) == "n/a"
+    assert ends(percent(0.0), percent(0.031)) == "0 % to 3.1 %"
+    assert ends(number(1.0), number(None)) == "1.0 to n/a"

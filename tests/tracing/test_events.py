@@ -75,6 +75,9 @@ def test_events_are_shown_with_what_is_known_of_them() -> None:
         "0.0500",
         "1,000",
     ]
+    near = event_columns(rai.best_arm(rai.Bernoulli([0.50005, 0.5]))).pick("mean", "radius")
+    told = Event("settled", 9, 18, 1, 1, 0, 0.50005, 0.00002, 9, True)
+    assert [cell.text for cell in cells(near, told)] == ["0.5000500", "0.0000200"]
     merged = Event("merged", 1_000, 2_000, 1, 2)
     assert [cell.text for cell in cells(columns, merged)] == [
         "1,000",
