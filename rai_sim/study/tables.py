@@ -53,8 +53,9 @@ LEAST = (
 )
 LEGEND = (
     "+- of mean: half-width of the interval over the mean; tight: lower bound of the mean at this "
-    "delta (n/a: takes long, see rai.bounds.at_delta, or no bound holds), lower: Theorem 1 "
-    "(asymptotic), upper: with probability 1 - delta"
+    "delta, of laws other than Bernoulli as for Gaussian arms of sd sigma or 1/2 (n/a: takes long, see "
+    "rai.bounds.at_delta, or no bound holds), lower: Theorem 1 (asymptotic, as for such Gaussian "
+    "arms), upper: with probability 1 - delta"
 )
 
 
