@@ -12,8 +12,8 @@ from rai_sim.bounds.asymptotic import degenne_koolen as degenne_koolen
 from rai_sim.bounds.finite import FiniteBound as FiniteBound
 from rai_sim.bounds.finite import Threshold as Threshold
 from rai_sim.bounds.finite import at_delta as at_delta
-from rai_sim.bounds.finite import laws_of as laws_of
 from rai_sim.bounds.finite import practical as practical
+from rai_sim.bounds.laws import laws_of as laws_of
 from rai_sim.bounds.paper import butterscotch as butterscotch
 from rai_sim.bounds.paper import lower as lower
 from rai_sim.bounds.paper import vanilla as vanilla

@@ -4,6 +4,7 @@ with multiple correct answers", 2019)."""
 from __future__ import annotations
 
 import math
+import warnings
 from collections import OrderedDict
 from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
@@ -157,6 +158,23 @@ def check_problem(problem: Problem) -> Problem:
             "problem",
             f"problem is {short.repr(problem)} of type {type(problem).__name__}; build one: "
             "rai.Problem(arms, clusters, required)",
+        )
+    return problem
+
+
+def warn_of_arms_without_bounds(problem: Problem) -> Problem:
+    """Return a problem, and warn if no bound holds for its arms: those that are not known to be
+    sub-Gaussian with the parameter that algorithms are told. Where the law itself is not known, nothing
+    is said."""
+    arms = check_problem(problem).arms
+    flaw = arms.why_not_sub_gaussian() if arms.means_known else None
+    if flaw is not None:
+        told = "1/2" if arms.sigma is None else f"{arms.sigma:g}"
+        warnings.warn(
+            f"no bound holds for these arms: {flaw}; what is returned is the bound for {told}-sub-Gaussian "
+            "arms with their means",
+            UserWarning,
+            stacklevel=3,
         )
     return problem
 

@@ -11,9 +11,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.arms.bernoulli import Bernoulli
-from rai_sim.arms.gaussian import Gaussian
-from rai_sim.bounds.asymptotic import check_problem, degenne_koolen
+from rai_sim.bounds.asymptotic import (
+    check_problem,
+    degenne_koolen,
+    warn_of_arms_without_bounds,
+)
+from rai_sim.bounds.laws import is_of, laws_of, natural_family, sd_of
 from rai_sim.bounds.tight_bound import Family, TightBound
 from rai_sim.engine import stopping
 from rai_sim.engine.pairs import pairs_to_order
@@ -70,11 +73,14 @@ class FiniteBound:
     def conditions(self) -> str:
         """For whom it holds, and why, in a few words; and how much larger it may be, where `tight`
         is not known to 1e-6."""
-        laws = laws_of(self.tight.family, self.sd)
         count = "one right answer" if self.answers == 1 else f"{self.answers:,.6g} right answers"
         known = "" if self.tight.complete else f", known to {100.0 * self.tight.gap:.3g} %"
-        which = "" if self.own else "as for "
-        return f"at this delta, {which}{laws}, {count}{known}"
+        return f"at this delta, {self.laws}, {count}{known}"
+
+    @property
+    def laws(self) -> str:
+        """The laws that it is about, in words: those of the arms, or others with their means."""
+        return f"{'' if self.own else 'as for '}{laws_of(self.tight.family, self.sd)}"
 
 
 def at_delta(problem: Problem, delta: float, family: Family | None = None) -> FiniteBound:
@@ -130,6 +136,11 @@ def at_delta(problem: Problem, delta: float, family: Family | None = None) -> Fi
     TypeError, ValueError
         If an argument has a wrong type or value; see `degenne_koolen`.
 
+    Warns
+    -----
+    UserWarning
+        If no bound holds for the arms (see `rai_sim.bounds.lower`), and `family` is not given.
+
     Examples
     --------
     >>> import rai_sim as rai
@@ -141,7 +152,9 @@ def at_delta(problem: Problem, delta: float, family: Family | None = None) -> Fi
     (30, 0.89, 'at this delta, Bernoulli arms, 3 right answers')
     """
     delta = check_delta(delta)
-    tight = degenne_koolen(problem, natural_family(problem) if family is None else family)
+    if family is None:
+        family = natural_family(warn_of_arms_without_bounds(problem))
+    tight = degenne_koolen(problem, family)
     log_answers = _log_answers(problem)
     nats = {"nothing": 0.0, "shares of answers": _nats(delta, _choices(problem))}
     if log_answers == 0.0:
@@ -153,39 +166,8 @@ def at_delta(problem: Problem, delta: float, family: Family | None = None) -> Fi
     pulls = 0.0 if most == 0.0 or tight.value == 0.0 else most * tight.value
     answers = math.exp(log_answers) if log_answers < 709.0 else math.inf
     answers = float(round(answers)) if answers < 2.0**53 else answers
-    own, sigma = _is_of(problem, tight.family), problem.arms.sigma
-    sd = 0.5 if sigma is None else sigma
-    return FiniteBound(pulls, most, answers, reason, tight, own, sd)
-
-
-def laws_of(family: Family, sd: float) -> str:
-    """Return the laws that a bound is about, in words.
-
-    Examples
-    --------
-    >>> laws_of("gaussian", 0.5), laws_of("gaussian", 2.0), laws_of("bernoulli", 0.5)
-    ('Gaussian arms of sd 1/2', 'Gaussian arms of sd 2', 'Bernoulli arms')
-    """
-    if family == "bernoulli":
-        return "Bernoulli arms"
-    return f"Gaussian arms of sd {'1/2' if sd == 0.5 else format(sd, '.6g')}"
-
-
-def natural_family(problem: Problem) -> Family:
-    """Return the family of a problem's own laws; of those of a law of the user's own, Gaussian."""
-    return "bernoulli" if type(check_problem(problem).arms) is Bernoulli else "gaussian"
-
-
-def _is_of(problem: Problem, family: Family) -> bool:
-    """Whether a problem's arms are of a family of laws."""
-    arms = problem.arms
-    if family == "bernoulli":
-        return type(arms) is Bernoulli
-    return (
-        isinstance(arms, Gaussian)
-        and isinstance(arms.sd, float)
-        and arms.sd == (0.5 if arms.sigma is None else arms.sigma)
-    )
+    own = is_of(problem, tight.family)
+    return FiniteBound(pulls, most, answers, reason, tight, own, sd_of(problem))
 
 
 def _choices(problem: Problem) -> int:
@@ -269,6 +251,11 @@ def practical(
     TypeError, ValueError
         If an argument has a wrong type or value; see `degenne_koolen`.
 
+    Warns
+    -----
+    UserWarning
+        As `at_delta` does.
+
     Examples
     --------
     >>> import rai_sim as rai
@@ -284,8 +271,10 @@ def practical(
             "threshold",
             f"threshold is {short.repr(threshold)}; choose 'pairs', 'paper' or 'gk16-unproven'",
         )
-    own: Family = natural_family(problem) if threshold == "gk16-unproven" else "gaussian"
-    tight = degenne_koolen(problem, own if family is None else family)
+    if family is None:
+        warn_of_arms_without_bounds(problem)
+        family = natural_family(problem) if threshold == "gk16-unproven" else "gaussian"
+    tight = degenne_koolen(problem, family)
     if not 0.0 < tight.value < math.inf:
         return tight.value
     problem = problem.rescaled

@@ -1,9 +1,9 @@
 """The paper's bounds on the number of pulls (arXiv 2408.14195, Theorems 1 to 3).
 
 Theorems 2 and 3 are about the paper's widths: those of `Vanilla(width="paper")` and
-`Butterscotch(width="paper")`, the defaults, and of no other. All hold for 1/2-sub-Gaussian arms,
-whether or not a `Problem` was built with strict=False; of arms with sigma they are those of the
-rescaled rewards, so gaps count in units of 2 sigma.
+`Butterscotch(width="paper")`, the defaults, and of no other. All hold for 1/2-sub-Gaussian arms; of
+others, which a `Problem` built with strict=False may have, they warn. Of arms with sigma they are
+those of the rescaled rewards, so gaps count in units of 2 sigma.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.bounds.asymptotic import check_problem
+from rai_sim.bounds.asymptotic import warn_of_arms_without_bounds
 from rai_sim.problem import Problem, check_delta
 
 
@@ -44,6 +44,12 @@ def lower(problem: Problem, delta: float) -> float:
     ValueError
         If `delta` is not in (0, 1).
 
+    Warns
+    -----
+    UserWarning
+        If the arms are not known to be sub-Gaussian with the parameter that algorithms are told, so
+        that no bound holds for them.
+
     Examples
     --------
     >>> import rai_sim as rai
@@ -51,7 +57,7 @@ def lower(problem: Problem, delta: float) -> float:
     36.84
     """
     delta = check_delta(delta)
-    gap = check_problem(problem).rescaled.bottleneck_gap
+    gap = warn_of_arms_without_bounds(problem).rescaled.bottleneck_gap
     return -math.log(delta) / 2.0 / gap / gap
 
 
@@ -81,6 +87,12 @@ def vanilla(problem: Problem, delta: float) -> float:
     ValueError
         If `delta` is not in (0, 1).
 
+    Warns
+    -----
+    UserWarning
+        If the arms are not known to be sub-Gaussian with the parameter that algorithms are told, so
+        that no bound holds for them.
+
     Examples
     --------
     >>> import rai_sim as rai
@@ -88,6 +100,12 @@ def vanilla(problem: Problem, delta: float) -> float:
     39923
     """
     delta = check_delta(delta)
+    return theorem_2(warn_of_arms_without_bounds(problem), delta)
+
+
+def theorem_2(problem: Problem, delta: float) -> float:
+    """Return `vanilla`'s number without a warning: where it does not hold it still says about how
+    many pulls there may be."""
     g = _gaps(problem)
     finite = g[np.isfinite(g)]
     # Logarithms are taken apart: neither a tiny delta nor a tiny gap leaves the double range on the
@@ -127,6 +145,12 @@ def butterscotch(problem: Problem, delta: float) -> float:
     ValueError
         If `delta` is not in (0, 1).
 
+    Warns
+    -----
+    UserWarning
+        If the arms are not known to be sub-Gaussian with the parameter that algorithms are told, so
+        that no bound holds for them.
+
     Examples
     --------
     >>> import rai_sim as rai
@@ -134,7 +158,7 @@ def butterscotch(problem: Problem, delta: float) -> float:
     41465
     """
     delta = check_delta(delta)
-    g = _gaps(problem)
+    g = _gaps(warn_of_arms_without_bounds(problem))
     log = math.log(problem.n_arms * math.pi**2 / 3.0) - math.log(delta)
     small = g[g < 0.5]  # here the first term is the larger one, for 32/g^2 > 128 and ln(R^2) >= 0
     # A g in [2^(e-1), 2^e) has ceil(log2(1/(2 g))) = -e, without rounding.
@@ -147,5 +171,5 @@ def butterscotch(problem: Problem, delta: float) -> float:
 def _gaps(problem: Problem) -> NDArray[np.float64]:
     """Return the larger of the arm's gap and the bottleneck gap for every arm, in units of 2
     sigma."""
-    told = check_problem(problem).rescaled
+    told = problem.rescaled
     return np.maximum(told.arm_gaps, told.bottleneck_gap)

@@ -11,6 +11,7 @@ import numpy as np
 
 from rai_sim import bounds as theory
 from rai_sim.algorithms.base import ALGORITHMS
+from rai_sim.bounds.laws import is_of, sd_of
 from rai_sim.cli.options import Delta, Json
 from rai_sim.cli.problem import build_problem, takes_problem
 from rai_sim.cli.tables import fitted_texts, headline, json_text, most_rows, problem_document
@@ -68,9 +69,9 @@ def all_bounds(problem: Problem, delta: float) -> list[Line]:
     bound; nothing for arms for which they do not hold."""
     if problem.arms.why_not_sub_gaussian() is not None:
         return []
-    sigma = problem.arms.sigma
-    laws = theory.laws_of("gaussian", 0.5 if sigma is None else sigma)
-    what = f"lower bound of any algorithm's mean, asymptotic (delta -> 0), {laws}"
+    laws = theory.laws_of("gaussian", sd_of(problem))
+    which = laws if is_of(problem, "gaussian") else f"as for {laws}"
+    what = f"lower bound of any algorithm's mean, asymptotic (delta -> 0), {which}"
     found = [Line("Theorem 1", theory.lower(problem, delta), what)]
     for cls in ALGORITHMS.values():
         if cls.upper_bound is not None:
@@ -97,7 +98,7 @@ def tight_lines(problem: Problem, delta: float) -> list[Line]:
     """Return the tight bounds at this delta and in the limit, and what oracles pay."""
     found, log = [], -math.log(delta)
     for bound in tight_bounds(problem, delta):
-        tight, laws = bound.tight, theory.laws_of(bound.tight.family, bound.sd)
+        tight = bound.tight
         found += [
             Line(
                 "tight",
@@ -107,7 +108,7 @@ def tight_lines(problem: Problem, delta: float) -> list[Line]:
             Line(
                 "limit",
                 log * tight.value,
-                f"asymptotic (delta -> 0), {laws}: {tight.value:.6g} pulls a nat, to {tight.gap:.0e}",
+                f"asymptotic (delta -> 0), {bound.laws}: {tight.value:.6g} pulls a nat, to {tight.gap:.0e}",
             ),
         ]
     for threshold, what in _ORACLES.items() if found else ():

@@ -12,6 +12,7 @@ from typing import Any
 
 from rai_sim import bounds
 from rai_sim.algorithms.base import Algorithm
+from rai_sim.bounds.paper import theorem_2
 from rai_sim.problem import Problem
 from rai_sim.simulation.columns import COLUMNS
 from rai_sim.simulation.result import Result
@@ -256,10 +257,7 @@ class RunTable:
         # take.
         most = len(
             number(
-                max(
-                    float(bounds.vanilla(problem, least)) if bound is None else bound
-                    for _, bound in uppers
-                )
+                max(theorem_2(problem, least) if bound is None else bound for _, bound in uppers)
             )
         )
         by_unit = {"pulls": most, "rounds": most, "share": len("0.123 %"), "s": len("1234.56")}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim import bounds
-from rai_sim.bounds.finite import natural_family
+from rai_sim.bounds.laws import borrowed_laws, natural_family
 from rai_sim.plotting.counted import ArmPulls, counted, interval_words
 from rai_sim.plotting.inputs import Results, few_cases_of_one_problem
 from rai_sim.plotting.style import Look, axes_or_new, finish, plain
@@ -77,7 +77,7 @@ def allocation(results: Results, ax: Axes | None = None, *, replications: int = 
             "results",
             f"results is of {count(problem.n_arms, 'arm')} of which no best shares are known, or "
             f"which cannot be told apart; they are known of up to {MOST_ARMS} (of several right "
-            "answers 20) 1/2-sub-Gaussian arms in two clusters or more",
+            "answers 20) arms that are sub-Gaussian with their sigma, or 1/2, in two clusters or more",
         )
     order = np.argsort(-problem.arms.means, kind="stable")
     found = counted([case for case, _, _ in chosen], number, order)
@@ -86,7 +86,9 @@ def allocation(results: Results, ax: Axes | None = None, *, replications: int = 
     with axes_or_new(ax) as axes:
         family = natural_family(problem)
         best = bounds.degenne_koolen(problem, family).weights[order]
-        axes.bar(places, best, _BAR, color="0.85", zorder=0.8, label="best shares (lower bound)")
+        laws = borrowed_laws(problem)
+        said = f"best shares (lower bound{f', as for {laws}' if laws else ''})"
+        axes.bar(places, best, _BAR, color="0.85", zorder=0.8, label=said)
         for place, ((_, label, look), pulls) in enumerate(zip(chosen, found, strict=True)):
             aside = _MARKS * ((place + 0.5) / len(chosen) - 0.5)
             words = f"{label} ({count(pulls.number, 'replication')})"

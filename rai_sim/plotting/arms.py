@@ -12,6 +12,7 @@ from rai_sim.plotting.inputs import (
     Results,
     few_cases_of_one_problem,
 )
+from rai_sim.plotting.intervals import aside
 from rai_sim.plotting.style import axes_or_new, finish, scale_axis
 from rai_sim.support.checks import check_count
 from rai_sim.support.errors import ArgumentValueError
@@ -19,7 +20,6 @@ from rai_sim.support.wording import count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.transforms import Transform
 
 _CURVES = 6
 #: At most so many arms are drawn.
@@ -98,7 +98,7 @@ def pulls_by_gap(results: Results, ax: Axes | None = None, *, replications: int 
             for (
                 artist
             ) in bars.get_children():  # now, not while they are made: limits are those of the data
-                artist.set_transform(_aside(axes, _MARK * (place - (len(chosen) - 1) / 2.0)))
+                artist.set_transform(aside(axes, place, len(chosen), _MARK))
             shown.append(mean)
         for words, marker in interval_words(found, "mean"):
             axes.plot([], [], color="0.5", marker=marker, markersize=10, ls="none", label=words)
@@ -124,12 +124,3 @@ def _drawn(gaps: NDArray[np.float64]) -> NDArray[np.int64]:
         return np.arange(len(gaps))
     places = np.linspace(0, len(gaps) - 1, _MOST_ARMS).round().astype(np.int64)
     return np.argsort(gaps, kind="stable")[places]
-
-
-def _aside(ax: Axes, points: float) -> Transform:
-    """Return where data are drawn that are moved to the right, so that none hides another."""
-    from matplotlib.transforms import ScaledTranslation
-
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    return ax.transData + ScaledTranslation(points / 72.0, 0.0, figure.dpi_scale_trans)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rai_sim.plotting.efficiency import one_family
 from rai_sim.plotting.inputs import Case, Results, cases_at_caps
+from rai_sim.plotting.intervals import aside, room_for
 from rai_sim.plotting.lines import lines_of
 from rai_sim.plotting.style import Look, axes_or_new, finish, looks_of_lines, plain
 from rai_sim.plotting.ticks import set_ticks
@@ -16,8 +17,9 @@ from rai_sim.support.errors import ArgumentValueError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.transforms import Transform
 
-#: Room on either side of the axes, as a factor.
+#: Room on either side of the axes as a factor, at least.
 _ROOM = 1.4
 
 
@@ -26,7 +28,8 @@ def budgets(results: Results, ax: Axes | None = None) -> Axes:
 
     The rates are of all replications: of those that stopped before the cap, of what they named
     (`Result.recommended`). Intervals are Clopper and Pearson's, of one point each. Where no
-    replication erred an open mark shows the interval's upper end.
+    replication erred an open mark shows the interval's upper end. Marks of several algorithms stand
+    side by side about their cap.
 
     Parameters
     ----------
@@ -70,12 +73,14 @@ def budgets(results: Results, ax: Axes | None = None) -> Axes:
     with axes_or_new(ax) as axes:
         axes.set(xscale="log", yscale="log")
         caps = [_cap(case) for case in cases]
-        axes.set_xlim(min(caps) / _ROOM, max(caps) * _ROOM)
+        room = room_for(axes, caps, len(lines), _ROOM)
+        axes.set_xlim(min(caps) / room, max(caps) * room)
         axes.set_ylim(min(seen) / (2.0 * _ROOM), min(max(seen) * _ROOM, 1.2))
         chosen = looks_of_lines({label: points[0].label for label, points in lines.items()})
-        for label, points in lines.items():
+        for place, (label, points) in enumerate(lines.items()):
             ordered = sorted(points, key=_cap)
-            _draw_line(axes, label, ordered, [ends[id(case)] for case in ordered], chosen[label])
+            moved, of_points = aside(axes, place, len(lines)), [ends[id(case)] for case in ordered]
+            _draw_line(axes, label, ordered, of_points, chosen[label], moved)
         said = "bar: 95 % interval (Clopper-Pearson)"
         axes.plot([], [], color="0.5", marker="|", markersize=9, linestyle="none", label=said)
         if not all(map(_errors, cases)):
@@ -100,15 +105,21 @@ def _cap(case: Case) -> int:
 
 
 def _draw_line(
-    ax: Axes, label: str, points: Sequence[Case], ends: Sequence[tuple[float, float]], look: Look
+    ax: Axes,
+    label: str,
+    points: Sequence[Case],
+    ends: Sequence[tuple[float, float]],
+    look: Look,
+    moved: Transform,
 ) -> None:
-    """Draw an algorithm's rates, in the order of the caps."""
+    """Draw an algorithm's rates, in the order of the caps, moved aside so that none hides another."""
     bottom, caps = ax.get_ylim()[0], [_cap(case) for case in points]
-    how: dict[str, Any] = {"color": look.colour, "markersize": 5.5}
+    how: dict[str, Any] = {"color": look.colour, "transform": moved, "clip_on": True}
     rates = [_rate(case) if _errors(case) else math.nan for case in points]
-    ax.plot(caps, rates, marker=look.marker, ls=look.line, lw=1.2, label=plain(label), **how)
+    mark: dict[str, Any] = {"marker": look.marker, "markersize": 5.5}
+    ax.plot(caps, rates, ls=look.line, lw=1.2, label=plain(label), **mark, **how)
     lows = [max(low, bottom) for low, _ in ends]
-    ax.vlines(caps, lows, [high for _, high in ends], linewidth=1.3, color=look.colour)
+    ax.vlines(caps, lows, [high for _, high in ends], linewidth=1.3, **how)
     none = [
         (_cap(case), high)
         for case, (_, high) in zip(points, ends, strict=True)
@@ -116,4 +127,4 @@ def _draw_line(
     ]
     if none:
         at = zip(*none, strict=True)
-        ax.plot(*at, marker=look.marker, mfc="white", ls="none", zorder=2.5, **how)
+        ax.plot(*at, mfc="white", ls="none", zorder=2.5, **mark, **how)

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.transforms import ScaledTranslation, Transform
+from matplotlib.transforms import Transform
 
 from rai_sim.certification.verdicts import ALPHA, Seen, level_of_each
 from rai_sim.plotting.efficiency import one_family
 from rai_sim.plotting.inputs import Case, Results, cases_of
+from rai_sim.plotting.intervals import aside, room_for
 from rai_sim.plotting.lines import lines_of
 from rai_sim.plotting.style import Look, axes_or_new, finish, looks_of_lines, plain
 from rai_sim.plotting.ticks import set_ticks
@@ -23,8 +24,8 @@ from rai_sim.support.wording import percent
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Points by which marks at one delta stand apart, and room on either side of the axes as a factor.
-_APART, _ROOM = 6.5, 1.6
+#: Room on either side of the axes as a factor, at least.
+_ROOM = 1.6
 
 
 def calibration(results: Results, ax: Axes | None = None) -> Axes:
@@ -75,16 +76,16 @@ def calibration(results: Results, ax: Axes | None = None) -> Axes:
     seen = [_rate(case) for case in cases if case.errors] + [ends[id(case)][1] for case in cases]
     with axes_or_new(ax) as axes:
         axes.set(xscale="log", yscale="log")
-        x = min(deltas) / _ROOM, min(max(deltas) * _ROOM, 1.0)
+        room = room_for(axes, deltas, len(lines), _ROOM)
+        x = min(deltas) / room, min(max(deltas) * room, 1.0)
         y = max(min(*seen, min(deltas)) / 4.0, 1e-300), min(max(*seen, max(deltas)) * _ROOM, 1.0)
         axes.set_xlim(x)
         axes.set_ylim(y)
         chosen = looks_of_lines({label: points[0].label for label, points in lines.items()})
         for place, (label, points) in enumerate(lines.items()):
-            aside = _APART * (place - (len(lines) - 1) / 2.0)
-            moved = _draw_line(
-                axes, label, points, [ends[id(case)] for case in points], chosen[label], aside
-            )
+            moved = aside(axes, place, len(lines))
+            of_points = [ends[id(case)] for case in points]
+            _draw_line(axes, label, points, of_points, chosen[label], moved)
             ringed = [(c.experiment.delta, _rate(c)) for c in points if id(c) in above]
             if ringed:
                 axes.plot(*zip(*ringed, strict=True), transform=moved, **_RING)
@@ -139,13 +140,9 @@ def _draw_line(
     points: Sequence[Case],
     ends: Sequence[tuple[float, float]],
     look: Look,
-    aside: float,
-) -> Transform:
-    """Draw an algorithm's rates, moved aside so that none hides another; return how they are
-    moved."""
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    moved = ax.transData + ScaledTranslation(aside / 72.0, 0.0, figure.dpi_scale_trans)
+    moved: Transform,
+) -> None:
+    """Draw an algorithm's rates, moved aside so that none hides another."""
     how: dict[str, Any] = {"color": look.colour, "transform": moved, "clip_on": True}
     order = np.argsort([case.experiment.delta for case in points])
     ordered = [(points[i], *ends[i]) for i in order]
@@ -175,4 +172,3 @@ def _draw_line(
         mark: dict[str, Any] = {"markersize": 5.5, "linestyle": "none", "zorder": 2.5}
         ax.plot(*zip(*none, strict=True), marker=look.marker, mfc="white", **mark, **how)
         ax.plot([at for at, _ in none], [bottom] * len(none), marker=7, **mark, **how)
-    return moved

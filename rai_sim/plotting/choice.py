@@ -18,13 +18,14 @@ from rai_sim.plotting.exponents import exponents, has_slope
 from rai_sim.plotting.inputs import Case, cases_at_caps, cases_of
 from rai_sim.plotting.law import law
 from rai_sim.plotting.lines import MOST_LINES
-from rai_sim.plotting.means import mean_pulls
+from rai_sim.plotting.means import has_bounds, mean_pulls
 from rai_sim.plotting.moderate import moderate_confidence
-from rai_sim.plotting.normalised import normalised_pulls
+from rai_sim.plotting.normalised import bound_words, normalised_pulls
 from rai_sim.plotting.panels import MOST_PANELS, panels
 from rai_sim.plotting.panels import size_for as size_of_panels
 from rai_sim.plotting.ratios import MOST_ROWS, ratio_rows, ratios, size_for
 from rai_sim.simulation.sweeps import abscissa, swept_parameters
+from rai_sim.support.errors import ArgumentValueError, Named
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,7 +64,8 @@ def choose(
     Raises
     ------
     ValueError
-        If no replication finished, nor was stopped by a cap.
+        If no replication finished, and there are not several caps on one instance at which it is
+        known what is recommended.
 
     Examples
     --------
@@ -85,6 +87,14 @@ def choose(
         *_laws(cases, everything),
         *by_arm(cases, everything),
     ]
+    if not found:
+        raise ArgumentValueError(
+            "results",
+            "results has no finished replication, and no two caps on one instance, for error rates "
+            "against the cap; raise ",
+            Named("max_pulls"),
+            ", or run with several",
+        )
     names: dict[str, int] = {}
     numbered = []
     for drawing in found:
@@ -122,7 +132,8 @@ def _sweeps(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
         }.get(against, against)
         for group, more in groups.some(wide, MOST_LINES, everything):
             where = groups.title(group, against, cases)
-            caption = f"{where}: mean pulls against {what}, with bounds.{more}"
+            bounds = ", with bounds" if has_bounds(group, against) else ""
+            caption = f"{where}: mean pulls against {what}{bounds}.{more}"
             draw = partial(mean_pulls, against=against)
             yield Drawing(
                 f"pulls-against-{against}", caption, partial(draw_titled, draw, group, where)
@@ -179,8 +190,13 @@ def _over_instances(cases: Sequence[Case], everything: bool) -> Iterator[Drawing
     """Yield what is drawn along delta with a panel for each instance: means over ln(1/delta), and
     error rates where replications tell them from delta."""
     told = [case for case in cases if _tells_errors(case)]
-    normalised = "mean pulls over ln(1/δ), against ln(1/δ), with the lower bound and its level"
-    rates = "error rates against δ, with Clopper-Pearson intervals of 95 %"
+
+    def normalised(here: Sequence[Case]) -> str:
+        return f"mean pulls over ln(1/δ), against ln(1/δ){bound_words(here)}"
+
+    def rates(_: Sequence[Case]) -> str:
+        return "error rates against δ, with Clopper-Pearson intervals of 95 %"
+
     yield from _paneled("normalised-pulls", normalised, normalised_pulls, cases, everything)
     yield from _paneled("calibration", rates, calibration, told, everything)
 
@@ -191,7 +207,11 @@ def _tells_errors(case: Case) -> bool:
 
 
 def _paneled(
-    name: str, what: str, draw: Callable[..., Axes], cases: Sequence[Case], everything: bool
+    name: str,
+    words: Callable[[Sequence[Case]], str],
+    draw: Callable[..., Axes],
+    cases: Sequence[Case],
+    everything: bool,
 ) -> Iterator[Drawing]:
     """Yield a figure with a panel for each instance that has several deltas; of very many instances
     several, or one of the first."""
@@ -201,12 +221,13 @@ def _paneled(
             shown = wide[start : start + MOST_PANELS]
             if len(shown) < len(wide) and not everything:
                 more += f" (The first {len(shown)} of {len(wide)} instances; {groups.MORE}.)"
+            here = [case for group in shown for case in group]
+            what = words(here)
             if len(wide) == 1:
                 where = groups.title(shown[0], "delta", cases)
                 caption = f"{where}: {what}.{more}"
                 yield Drawing(name, caption, partial(draw_titled, draw, shown[0], where))
             else:
-                here = [case for group in shown for case in group]
                 caption = f"{what[0].upper()}{what[1:]}, by instance.{more}"
                 several = partial(panels, here, draw=draw)
                 yield Drawing(name, caption, several, size_of_panels(len(shown)))

@@ -100,6 +100,8 @@ def draw_ecdf(ax: Axes, curves: Sequence[Curve]) -> None:
         )
         low, high = np.maximum(y - margin, 0.0), np.minimum(y + margin, 1.0)
         ax.fill_between(x, low, high, step="post", color=look.colour, alpha=0.18, linewidth=0)
+        if len(values) == 1:  # a band without a width
+            ax.vlines(x[-1:], low[-1:], high[-1:], color=look.colour, alpha=0.3, linewidth=7)
     ax.fill_between(
         [], [], color="0.6", alpha=0.4, linewidth=0, label="band: 95 % for the whole curve (DKW)"
     )

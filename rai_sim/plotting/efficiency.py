@@ -11,6 +11,7 @@ from matplotlib.ticker import NullLocator
 from numpy.typing import NDArray
 
 from rai_sim.bounds import Threshold
+from rai_sim.bounds.laws import borrowed_laws
 from rai_sim.plotting.inputs import NO_INTERVAL, Case, Results, cases_of
 from rai_sim.plotting.lines import lines_of
 from rai_sim.plotting.style import Look, axes_or_new, finish, looks_of_lines, plain, scale_axis
@@ -83,7 +84,8 @@ def efficiency(
     TypeError, ValueError
         If `results` holds something else, a point has two values, there are more than 10 lines, a
         threshold is unknown, or the bound is known of no problem: where it takes long
-        (`rai_sim.bounds.shown`), of arms that are not 1/2-sub-Gaussian, and where it is 0.
+        (`rai_sim.bounds.shown`), of arms that are not sub-Gaussian with the parameter that algorithms
+        are told, and where it is 0.
 
     Examples
     --------
@@ -101,7 +103,8 @@ def efficiency(
         raise ArgumentValueError(
             "results",
             "results has no problem whose tight lower bound is known and positive: of some 20 to "
-            "100 arms at most (rai_sim.bounds.shown), 1/2-sub-Gaussian, in two clusters or more",
+            "100 arms at most (rai_sim.bounds.shown), sub-Gaussian with their sigma, or 1/2, in two "
+            "clusters or more",
         )
     with axes_or_new(ax) as axes:
         lines = lines_of(cases, against)
@@ -113,6 +116,7 @@ def efficiency(
         for threshold in wanted:
             _draw_practical(axes, lines, place, threshold)
         axes.axhline(1.0, color="0.25", linewidth=1.4, zorder=1.5, label="1: lower bound")
+        say_whose_bounds(axes, cases)
         if len(cases) < len(every):
             axes.plot([], [], linestyle="none", label="no bound known at other points")
         scale_axis(axes, "y", heights(axes))
@@ -215,6 +219,18 @@ def draw_theory(
         marker = "" if len(points) > 1 else "_"
         ax.plot(*zip(*points, strict=True), marker=marker, label=None if drawn else label, **how)
         drawn.append(set(points))
+
+
+def say_whose_bounds(ax: Axes, cases: Iterable[Case]) -> None:
+    """Say in the legend of which laws the lower bounds of some cases are, where these are not the laws
+    of their own arms."""
+    cases = list(cases)
+    laws = [borrowed_laws(case.experiment.problem) for case in cases]
+    borrowed = {one for one in laws if one}
+    if borrowed:
+        words = borrowed.pop() if len(borrowed) == 1 else "Gaussian arms of sd σ"
+        which = "lower bounds" if all(laws) else "lower bounds of other laws"
+        ax.plot([], [], linestyle="none", label=f"{which}: as for {words}")
 
 
 def heights(ax: Axes) -> list[float]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rai_sim.plotting.efficiency import one_family
 from rai_sim.plotting.inputs import Case, Results, cases_of
+from rai_sim.plotting.intervals import aside
 from rai_sim.plotting.lines import lines_of
 from rai_sim.plotting.style import Look, axes_or_new, finish, looks_of_lines, plain, scale_axis
 from rai_sim.plotting.ticks import set_ticks
@@ -20,6 +21,7 @@ from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.transforms import Transform
 
     from rai_sim.study import StudyResults
 
@@ -38,8 +40,8 @@ def exponents(results: Results, ax: Axes | None = None, *, against: str = "gap")
     """Draw the slope of ln(mean pulls) between neighbouring points along an axis, with 95 %
     intervals, and that of the line through all of them.
 
-    Pulls that grow as gap^-2 have slope 2. Marks stand midway between the two points that they are
-    of (`rai_sim.scaling.local_exponents`); where they drift pulls follow no power, or not yet. The
+    Pulls that grow as gap^-2 have slope 2. Marks stand about midway, side by side, between the two
+    points that they are of (`rai_sim.scaling.local_exponents`); where they drift pulls follow no power, or not yet. The
     band, and the numbers in the legend, are the one slope for all points with its 95 % interval,
     which accounts for errors of means and lack of fit (`rai_sim.scaling.fit`). Points of fewer than
     10 replications, or of which some were capped, are left out.
@@ -89,8 +91,8 @@ def exponents(results: Results, ax: Axes | None = None, *, against: str = "gap")
         )
     with axes_or_new(ax) as axes:
         chosen = looks_of_lines({label: one.algorithm for label, one in slopes.items()})
-        for label, one in slopes.items():
-            _draw_line(axes, label, one, chosen[label])
+        for place, (label, one) in enumerate(slopes.items()):
+            _draw_line(axes, label, one, chosen[label], aside(axes, place, len(slopes)))
         if against in _LIMITS:
             level, words = _LIMITS[against]
             axes.axhline(level, color="0.25", linewidth=1.2, zorder=1.5, label=words)
@@ -169,14 +171,14 @@ def _results_of(points: Sequence[Case]) -> StudyResults:
     return some
 
 
-def _draw_line(ax: Axes, label: str, slopes: _Slopes, look: Look) -> None:
+def _draw_line(ax: Axes, label: str, slopes: _Slopes, look: Look, moved: Transform) -> None:
     exponent, low, high = slopes.whole
     ends = slopes.points[0], slopes.points[-1]
     ax.fill_between(ends, low, high, color=look.colour, alpha=0.13, linewidth=0)
     ax.plot(ends, [exponent] * 2, color=look.colour, linewidth=1.2, linestyle=look.line)
     values = [value for value, _, _ in slopes.between]
     off = [(value - below, above - value) for value, below, above in slopes.between]
-    ax.errorbar(
+    bars = ax.errorbar(
         [math.sqrt(one * other) for one, other in itertools.pairwise(slopes.points)],
         values,
         yerr=list(zip(*off, strict=True)),
@@ -187,3 +189,5 @@ def _draw_line(ax: Axes, label: str, slopes: _Slopes, look: Look) -> None:
         linewidth=1.3,
         label=plain(f"{label}: {exponent:.2f} ({low:.2f} to {high:.2f})"),
     )
+    for artist in bars.get_children():  # now, not while they are made: limits are those of the data
+        artist.set_transform(moved)

@@ -74,7 +74,7 @@ def instance(problem: Problem, ax: Axes | None = None) -> Axes:
             axes.set_yticks(range(1, N + 1), [plain(problem.arms.name(arm), 18) for arm in order])
         axes.set(xlabel="mean reward", ylabel="arm, best first")
         axes.margins(x=0.04)
-        kind = f"{N:,} {type(problem.arms).__name__} arms"
+        kind = count(N, f"{type(problem.arms).__name__} arm")
         return finish(axes, f"{kind}, bottleneck gap {problem.bottleneck_gap:.4g}")
 
 

@@ -52,7 +52,7 @@ def law(results: Results, ax: Axes | None = None, *, threshold: Threshold = "pai
     TypeError, ValueError
         If `results` holds something else, no finished replication, more than 10 experiments, or
         problems for which no such oracle is known (many arms, see `rai_sim.bounds.shown`, a single
-        cluster, or arms that are not 1/2-sub-Gaussian); or `threshold` is unknown.
+        cluster, or arms that are not sub-Gaussian with the parameter that algorithms are told); or `threshold` is unknown.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def law(results: Results, ax: Axes | None = None, *, threshold: Threshold = "pai
         raise ArgumentValueError(
             "results",
             "results has problems for which no oracle is known: many arms (rai_sim.bounds.shown), a "
-            "single cluster, or arms that are not 1/2-sub-Gaussian; choose others",
+            "single cluster, or arms that are not sub-Gaussian with their sigma, or 1/2; choose others",
         )
     curves = []
     for (case, label, look), pulls in zip(chosen, oracle, strict=True):

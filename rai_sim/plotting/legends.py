@@ -30,8 +30,8 @@ _BELOW = 3.3
 _MOST_BELOW = 0.4
 #: Inches that a line takes, in points of its type; and share of the room that columns may fill.
 _LINE, _FILLED = 1.42 / 72.0, 0.94
-#: What goes last: what bands and bars are, and why there are none.
-_LAST = ("band:", "bar:", "no ")
+#: What goes last: what bands, bars and bounds are, and why there are none.
+_LAST = ("band:", "bar:", "lower bounds", "no ")
 #: Of figures of ours: inches by which they were made higher for their legends, and points of the
 #: type, which stays what it was when they were made.
 _made: WeakKeyDictionary[Figure, tuple[float, float]] = WeakKeyDictionary()
@@ -99,7 +99,7 @@ def legend_for(ax: Axes, handles: Sequence[Any], labels: Sequence[str]) -> None:
         _below_figure(figure, handles, labels)
         return
     size = _points("small")
-    columns = columns_that_fit(labels, _width(ax), size)
+    columns = columns_that_fit(labels, width_of(ax), size)
     high = 72.0 * figure.get_figheight() * ax.get_position().height
     lines = _LINE * 72.0 * size * -(-len(labels) // columns)
     if figure.get_layout_engine() is not None and lines <= _MOST_BELOW * high:  # it makes room
@@ -121,7 +121,7 @@ def legend_within(ax: Axes, handles: Sequence[Any], labels: Sequence[str]) -> fl
     """Fill axes that show nothing else with a legend; return how many inches high it is."""
     handles, labels = _in_order(handles, labels)
     size = _points("small")
-    columns = columns_that_fit(labels, _width(ax), size)
+    columns = columns_that_fit(labels, width_of(ax), size)
     legend = ax.legend(handles, labels, loc="lower left", fontsize="small", **_set(columns))
     legend.set_in_layout(False)
     return _LINE * size * -(-len(labels) // columns)
@@ -137,7 +137,7 @@ def _in_order(handles: Sequence[Any], labels: Sequence[str]) -> tuple[list[Any],
     return [handles[i] for i in order], [labels[i] for i in order]
 
 
-def _width(ax: Axes) -> float:
+def width_of(ax: Axes) -> float:
     """Return about how many points wide axes are."""
     figure = ax.get_figure(root=True)
     assert figure is not None

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rai_sim import bounds as theory
+from rai_sim.plotting.efficiency import say_whose_bounds
 from rai_sim.plotting.inputs import NO_INTERVAL, Case, Results, cases_of
+from rai_sim.plotting.intervals import alone, draw_band
 from rai_sim.plotting.lines import lines_of
 from rai_sim.plotting.style import Look, axes_or_new, finish, looks_of_lines, plain, scale_axis
 from rai_sim.simulation.sweeps import abscissa
@@ -47,7 +49,8 @@ def mean_pulls(
         Whether to draw the lower bounds of the mean (the tight one at each delta, where it is had
         in passing, see `rai_sim.bounds.shown`, and Theorem 1's, asymptotic) and the algorithms'
         upper bounds (Theorems 2 and 3, which a replication exceeds with probability at most delta).
-        Of arms that are not 1/2-sub-Gaussian, for which none holds, there are none.
+        Of arms that are not sub-Gaussian with the parameter that algorithms are told (sigma, or 1/2),
+        for which none holds, there are none.
 
     Returns
     -------
@@ -115,26 +118,8 @@ def _draw_line(ax: Axes, label: str, points: Sequence[Case], against: str, look:
         label=plain(label + capped),
     )
     ends = [(case.low, case.high) if case.has_interval else (math.nan, math.nan) for case in points]
-    low, high = [low for low, _ in ends], [high for _, high in ends]
-    ax.fill_between(x, low, high, color=look.colour, alpha=0.22, linewidth=0)
-    # A band needs two neighbours.
-    alone = [
-        i
-        for i, case in enumerate(points)
-        if case.has_interval and not any(other.has_interval for other in _beside(points, i))
-    ]
-    if alone:
-        ax.vlines(
-            [x[i] for i in alone],
-            [low[i] for i in alone],
-            [high[i] for i in alone],
-            color=look.colour,
-            linewidth=1.8,
-        )
-
-
-def _beside(points: Sequence[Case], i: int) -> list[Case]:
-    return [points[k] for k in (i - 1, i + 1) if 0 <= k < len(points)]
+    low, high = zip(*ends, strict=True)
+    draw_band(ax, x, low, high, look.colour)
 
 
 def _lower_bounds(points: Sequence[Case]) -> Iterator[tuple[str, _Style, list[float]]]:
@@ -145,8 +130,34 @@ def _lower_bounds(points: Sequence[Case]) -> Iterator[tuple[str, _Style, list[fl
     known = [math.nan if one is None or one.pulls == 0.0 else one.pulls for one in tight]
     if not all(map(math.isnan, known)):
         yield "lower bound at δ (tight)", "solid", known
-    asymptotic = [theory.lower(problem, delta) for problem, delta in pairs]
-    yield "Theorem 1 (δ → 0)", (0, (4, 1, 1, 1)), asymptotic
+    # 0 of a single cluster
+    asymptotic = [theory.lower(problem, delta) or math.nan for problem, delta in pairs]
+    if not all(map(math.isnan, asymptotic)):
+        yield "Theorem 1 (δ → 0)", (0, (4, 1, 1, 1)), asymptotic
+
+
+def has_bounds(cases: Sequence[Case], against: str) -> bool:
+    """Whether there are bounds to be drawn: of a line all of whose arms they hold for."""
+    return any(
+        case.upper[1] is not None or _has_gap(case)
+        for points in lines_of(cases, against).values()
+        if all(one.guarded for one in points)
+        for case in points
+    )
+
+
+def _has_gap(case: Case) -> bool:
+    """Whether there is something to tell apart, so that lower bounds are above 0."""
+    return math.isfinite(case.experiment.problem.bottleneck_gap)
+
+
+def _why_none(cases: Sequence[Case]) -> str:
+    """Return why some have no bounds."""
+    arms = [case.experiment.problem.arms for case in cases if not case.guarded]
+    if not any(one.means_known for one in arms):
+        return "no bounds of a law that is not known here"
+    told = {"1/2" if one.sigma is None else f"{one.sigma:g}" for one in arms if one.means_known}
+    return f"no bounds where rewards are not {told.pop() if len(told) == 1 else 'σ'}-sub-Gaussian"
 
 
 def _draw_bounds(
@@ -155,8 +166,10 @@ def _draw_bounds(
     """Draw each different lower bound once, and each line's upper bound in its own colour."""
     drawn: set[tuple[str | float, ...]] = set()
     theorems: dict[str, str] = {}
-    if not all(case.guarded for points in lines.values() for case in points):
-        ax.plot([], [], linestyle="none", label="no bounds where rewards are not 1/2-sub-Gaussian")
+    cases = [case for points in lines.values() for case in points]
+    if not all(case.guarded for case in cases):
+        ax.plot([], [], linestyle="none", label=_why_none(cases))
+    say_whose_bounds(ax, [case for case in cases if case.guarded and _has_gap(case)])
     for label, points in lines.items():
         if not all(case.guarded for case in points):
             continue
@@ -165,6 +178,7 @@ def _draw_bounds(
         for name, style, lower in _lower_bounds(ordered):
             key: tuple[str | float, ...] = (name, *x, *lower)
             if key not in drawn:
+                lone = alone(~np.isnan(lower))
                 ax.plot(
                     x,
                     lower,
@@ -172,7 +186,8 @@ def _draw_bounds(
                     linewidth=1.4,
                     linestyle=style,
                     zorder=1.5,
-                    marker="" if len(x) > 1 else "_",
+                    marker="_" if lone.any() else "",
+                    markevery=np.flatnonzero(lone).tolist(),
                     label=None if any(name == one[0] for one in drawn) else name,
                 )
                 drawn.add(key)

@@ -5,7 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from rai_sim.plotting.efficiency import draw_over, draw_theory, heights, one_family
+from rai_sim.plotting.efficiency import (
+    draw_over,
+    draw_theory,
+    heights,
+    one_family,
+    say_whose_bounds,
+)
 from rai_sim.plotting.inputs import Case, Results, cases_of
 from rai_sim.plotting.lines import lines_of
 from rai_sim.plotting.style import axes_or_new, finish, scale_axis
@@ -69,6 +75,7 @@ def moderate_confidence(results: Results, ax: Axes | None = None) -> Axes:
             linewidth=1.4,
             zorder=1.5,
         )
+        say_whose_bounds(axes, (case for case in cases if math.isfinite(case.theory.bound)))
         xs = [_number(case) for case in cases]
         scale_axis(axes, "x", xs, 4.0, whole=True)
         scale_axis(axes, "y", heights(axes), 12.0)

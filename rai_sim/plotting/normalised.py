@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rai_sim.plotting.efficiency import draw_over, draw_theory, heights, one_family
+from rai_sim.plotting.efficiency import (
+    draw_over,
+    draw_theory,
+    heights,
+    one_family,
+    say_whose_bounds,
+)
 from rai_sim.plotting.inputs import Case, Results, cases_of
 from rai_sim.plotting.lines import lines_of
 from rai_sim.plotting.style import axes_or_new, finish, scale_axis
@@ -84,6 +91,9 @@ def normalised_pulls(results: Results, ax: Axes | None = None, *, bounds: bool =
                 linewidth=1.4,
                 zorder=1.5,
             )
+            say_whose_bounds(
+                axes, (case for case in cases if math.isfinite(case.theory.asymptotic))
+            )
         xs = [_confidence(case) for case in cases]
         scale_axis(axes, "x", xs, _WIDE_X)
         scale_axis(axes, "y", heights(axes), _WIDE_Y)
@@ -92,6 +102,14 @@ def normalised_pulls(results: Results, ax: Axes | None = None, *, bounds: bool =
         axes.set(xlabel="ln(1/δ)", ylabel="mean pulls / ln(1/δ)")
         names = {case.instance for case in cases}
         return finish(axes, one_family("Cost of confidence", names))
+
+
+def bound_words(cases: Sequence[Case]) -> str:
+    """Return which bound is drawn of some cases, for a caption; nothing if none is known."""
+    level = any(math.isfinite(case.theory.asymptotic) for case in cases)
+    if any(math.isfinite(case.theory.bound) for case in cases):
+        return ", with the lower bound and its level"
+    return ", with the level of the lower bound as δ → 0" if level else ""
 
 
 def _confidence(case: Case) -> float:

@@ -13,6 +13,7 @@ from rai_sim.algorithms.base import Algorithm
 from rai_sim.algorithms.top_two import TopTwo
 from rai_sim.algorithms.track_and_stop import BatchedTrackAndStop
 from rai_sim.algorithms.vanilla import Vanilla
+from rai_sim.plotting.efficiency import say_whose_bounds
 from rai_sim.plotting.inputs import SELECT, Case, Results, cases_of
 from rai_sim.plotting.style import axes_or_new, finish, plain
 from rai_sim.simulation.theory import Theory
@@ -100,6 +101,7 @@ def price_map(results: Results, ax: Axes | None = None) -> Axes:
             for place, group in enumerate(groups)
             for height in _draw(axes, place, group, shown)
         ]
+        say_whose_bounds(axes, (group[0] for group in groups))
         axes.set_xlim(-0.5, len(groups) - 0.5)
         axes.xaxis.set_major_locator(FixedLocator(range(len(groups))))
         axes.set_xticklabels([_name(group[0]) for group in groups])

@@ -14,9 +14,9 @@ from rai_sim.plotting.efficiency import efficiency
 from rai_sim.plotting.exponents import exponents, has_slope
 from rai_sim.plotting.inputs import Case, cases_of
 from rai_sim.plotting.law import law
-from rai_sim.plotting.means import mean_pulls
+from rai_sim.plotting.means import has_bounds, mean_pulls
 from rai_sim.plotting.moderate import moderate_confidence
-from rai_sim.plotting.normalised import normalised_pulls
+from rai_sim.plotting.normalised import bound_words, normalised_pulls
 from rai_sim.simulation.sweeps import abscissa
 from rai_sim.tracing.history import keeps_history
 
@@ -55,13 +55,14 @@ def choose_along(results: StudyResults, against: str) -> list[Drawing]:
 
 def _along(cases: Sequence[Case], against: str) -> Iterator[Drawing]:
     """Yield the figures of all points."""
+    bounds = ", with bounds" if has_bounds(cases, against) else ""
     yield Drawing(
         f"pulls-against-{against}",
-        f"Mean pulls against {against}, with bounds.",
+        f"Mean pulls against {against}{bounds}.",
         partial(mean_pulls, cases, against=against),
     )
     if against == "delta":
-        caption = "Mean pulls over ln(1/δ), with the lower bound and its level."
+        caption = f"Mean pulls over ln(1/δ){bound_words(cases)}."
         yield Drawing("normalised-pulls", caption, partial(normalised_pulls, cases))
     if len({abscissa(case, against) for case in cases if has_slope(case)}) > 2:
         caption = f"Slope of mean pulls against {against}, both logarithmic, between neighbours and of all points."

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.artist import Artist
 
-from rai_sim.plotting.style import axes_or_new, finish, looks_of_lines, plain, short_label
+from rai_sim.plotting.intervals import aside, draw_band, room_for
+from rai_sim.plotting.style import Look, axes_or_new, finish, looks_of_lines, plain, short_label
 from rai_sim.simulation.success import SuccessCurve
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.wording import short
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Lines of one figure, at most.
 _MOST_LINES = 10
+#: Room beside single marks as a factor, at least.
+_ROOM = 1.4
 #: How shares that have stopped are drawn: finer than any line's own dashes.
 _STOPPED: dict[str, Any] = {"linestyle": (0, (1, 1.6)), "linewidth": 1.0}
 
@@ -32,7 +36,8 @@ def success(
 
     Bands are Clopper and Pearson's intervals, of each number of pulls alone or of all those of a
     curve at once (`SuccessCurve.band`). A finely dotted line is the share of replications that have stopped
-    by themselves.
+    by themselves. Of a curve of one number of pulls there are a mark, a bar and a dash; those of several
+    such curves stand side by side.
 
     Parameters
     ----------
@@ -74,35 +79,67 @@ def success(
         )
     labels = _labels(drawn)
     chosen = looks_of_lines(
-        {label: one.experiment.algorithm.label for label, one in zip(labels, drawn, strict=True)}
+        {
+            label: short_label(one.experiment.algorithm)
+            for label, one in zip(labels, drawn, strict=True)
+        }
     )
     with axes_or_new(ax) as axes:
         axes.set(xscale="log", ylim=(-0.02, 1.02))
+        single = [label for label, one in zip(labels, drawn, strict=True) if len(one.pulls) == 1]
+        if single:
+            ends = [float(end) for one in drawn for end in (one.pulls[0], one.pulls[-1])]
+            room = room_for(axes, ends, len(single), _ROOM)
+            axes.set_xlim(min(ends) / room, max(ends) * room)
         for label, one in zip(labels, drawn, strict=True):
-            look, (low, high) = chosen[label], one.band(confidence, simultaneous=simultaneous)
-            axes.plot(
-                one.pulls,
-                one.share,
-                color=look.colour,
-                marker=look.marker if len(one.pulls) <= 30 else "",
-                markersize=3.5,
-                linestyle=look.line,
-                linewidth=1.4,
-                label=plain(label),
-            )
-            axes.fill_between(one.pulls, low, high, color=look.colour, alpha=0.2, linewidth=0)
-            if one.stopped.any():
-                first = max(int(np.argmax(one.stopped > 0)) - 1, 0)
-                stopped = one.stopped[first:] / one.replications
-                axes.plot(one.pulls[first:], stopped, color=look.colour, **_STOPPED)
-        of = "all at once" if simultaneous else "each alone"
-        axes.fill_between(
-            [], [], [], color="0.5", alpha=0.3, label=f"{100 * confidence:g} % intervals, {of}"
+            band = one.band(confidence, simultaneous=simultaneous)
+            artists = _draw(axes, one, label, chosen[label], band)
+            if label in single:
+                for artist in artists:
+                    artist.set_transform(aside(axes, single.index(label), len(single)))
+        _explain(
+            axes,
+            drawn,
+            f"{100 * confidence:g} % intervals, {'all at once' if simultaneous else 'each alone'}",
         )
-        if any(one.stopped.any() for one in drawn):
-            axes.plot([], [], color="0.4", label="stopped by itself", **_STOPPED)
         axes.set(xlabel="pulls", ylabel="probability to be right")
         return finish(axes, "Right after so many pulls")
+
+
+def _draw(
+    ax: Axes, curve: SuccessCurve, label: str, look: Look, ends: tuple[Any, Any]
+) -> list[Artist]:
+    """Draw a curve with its intervals and the share that has stopped; return what was drawn."""
+    several = len(curve.pulls) > 1
+    (line,) = ax.plot(
+        curve.pulls,
+        curve.share,
+        color=look.colour,
+        marker=look.marker if len(curve.pulls) <= 30 else "",
+        markersize=3.5 if several else 5.5,
+        linestyle=look.line,
+        linewidth=1.4,
+        label=plain(label),
+    )
+    artists = [line, *draw_band(ax, curve.pulls, *ends, look.colour, alpha=0.2, width=1.4)]
+    if curve.stopped.any():
+        first = max(int(np.argmax(curve.stopped > 0)) - 1, 0)
+        stopped = curve.stopped[first:] / curve.replications
+        mark = "" if several else "_"
+        artists += ax.plot(curve.pulls[first:], stopped, marker=mark, color=look.colour, **_STOPPED)
+    return artists
+
+
+def _explain(ax: Axes, curves: Sequence[SuccessCurve], of: str) -> None:
+    """Put into the legend what bands, bars and fine lines are."""
+    if any(len(one.pulls) > 1 for one in curves):
+        ax.fill_between([], [], [], color="0.5", alpha=0.3, label=f"band: {of}")
+    if any(len(one.pulls) == 1 for one in curves):
+        ax.plot([], [], color="0.5", marker="|", markersize=9, linestyle="none", label=f"bar: {of}")
+    stopped = [len(one.pulls) for one in curves if one.stopped.any()]
+    if stopped:
+        mark = "_" if max(stopped) == 1 else ""
+        ax.plot([], [], color="0.4", marker=mark, label="stopped by itself", **_STOPPED)
 
 
 def _labels(curves: Sequence[SuccessCurve]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rai_sim.plotting.intervals import draw_band
 from rai_sim.plotting.style import axes_or_new, cluster_look, finish, height_of, plain, short_label
 from rai_sim.plotting.ticks import set_ticks
 from rai_sim.support.checks import check_count
@@ -49,8 +50,8 @@ def trace(trace: Trace, ax: Axes | None = None, *, most_arms: int = 40) -> Axes:
 
     Arms have the colour and line style of their true cluster. A dot marks where an arm was settled,
     a star where it was named representative; representatives' lines are thick. Bands are drawn
-    where they are narrower than the figure. Vertical lines are merges of the clusters they name.
-    Triangles at the right edge are true means.
+    where they are narrower than the figure; some algorithms have no radii. Vertical lines are merges of
+    the clusters they name. Triangles at the right edge are true means.
 
     Parameters
     ----------
@@ -170,22 +171,17 @@ class _Drawing:
         )
         faint = 0.22 if len(self.arms) <= 4 else 0.12 if len(self.arms) <= 15 else 0.05
         narrow = 2.0 * radius < self.high - self.low
-        if len(x) == 1:
-            low, high = (mean - radius)[narrow], (mean + radius)[narrow]
-            self.ax.vlines(
-                x[narrow], low, high, color=colour, alpha=3.0 * faint, linewidth=3, zorder=1
-            )
-        else:
-            self.ax.fill_between(
-                x,
-                mean - radius,
-                mean + radius,
-                where=narrow.tolist(),
-                color=colour,
-                alpha=faint,
-                linewidth=0,
-                zorder=1,
-            )
+        around = np.where(narrow, radius, np.nan)
+        draw_band(
+            self.ax,
+            x,
+            mean - around,
+            mean + around,
+            colour,
+            alpha=faint,
+            bar_alpha=3.0 * faint,
+            width=3.0,
+        )
 
     def _look(self, arm: int) -> tuple[Any, Any]:
         return cluster_look(int(self.problem.cluster_of[arm]), len(self.problem.clusters))
@@ -241,9 +237,10 @@ class _Drawing:
         drawn = [event for event in self.trace.events if event.arm in self.arms]
         mark([event for event in drawn if not event.representative], "o", 28, "settled")
         mark([event for event in drawn if event.representative], "*", 150, "representative")
-        self.ax.fill_between(
-            [], [], color="0.6", alpha=0.4, linewidth=0, label="band: mean ± radius, if it fits"
-        )
+        if np.isfinite(self.trace.radii[:, self.arms]).any():  # some rules have none
+            self.ax.fill_between(
+                [], [], color="0.6", alpha=0.4, linewidth=0, label="band: mean ± radius, if it fits"
+            )
 
     def _draw_merges(self) -> None:
         label: str | None = "merge"

@@ -76,22 +76,15 @@ def report(
     >>> "<h1>Two and two</h1>" in page
     True
     """
-    from rai_sim.plotting.choice import choose
     from rai_sim.plotting.drawing import render
 
     refuse_other_results(results)
     summary, named = results.summary(), title if title is not None else results.folder.name
     frame = tables.distinct(summary)
     listed = _listed(frame)
-    finished = int(frame["finished"].sum()) > 0
-    drawings = (
-        [
-            (drawing, render(drawing, "svg"))
-            for drawing in choose(results, summary, everything=all_figures)
-        ]
-        if finished
-        else []
-    )
+    drawings = [
+        (drawing, render(drawing, "svg")) for drawing in _drawings(results, summary, all_figures)
+    ]
     parts = [
         f"<h1>{html.escape(named)}</h1>",
         f"<p>{html.escape(_in_short(results, frame))}</p>",
@@ -157,7 +150,10 @@ def _sorted_table(columns: Sequence[Column], rows: Iterable[Any], left: int) -> 
 def _in_short(results: StudyResults, frame: pl.DataFrame) -> str:
     done, wanted = results.progress()
     errors, finished = int(frame["errors"].sum()), int(frame["finished"].sum())
-    words = f"{count(len(results.tasks), 'task')}, {done:,} of {wanted:,} replications, {errors:,} wrong outputs of {finished:,}"
+    words = (
+        f"{count(len(results.tasks), 'task')}, {done:,} of {count(wanted, 'replication')}, "
+        f"{count(errors, 'wrong output')} of {finished:,}"
+    )
     return words + ("." if done == wanted else "; unfinished.")
 
 
@@ -171,7 +167,7 @@ def _what(results: StudyResults, definition: str | None) -> str:
         "instance", "law", "n_arms", "clusters", "required", "bottleneck_gap_reward", "means"
     )
     more = (
-        f"<p>... and {len(instances) - _INSTANCES:,} more instances.</p>"
+        f"<p>... and {count(len(instances) - _INSTANCES, 'more instance')}.</p>"
         if len(instances) > _INSTANCES
         else ""
     )
@@ -219,7 +215,7 @@ def _listed(frame: pl.DataFrame) -> pl.DataFrame:
 def _left_out(frame: pl.DataFrame, listed: pl.DataFrame) -> str:
     left = len(frame) - len(listed)
     return (
-        f"<p>{left:,} more tasks are not listed; `rai-sim study --output FILE.csv` writes all.</p>"
+        f"<p>Not listed: {count(left, 'more task')}; `rai-sim study --output FILE.csv` writes all.</p>"
         if left
         else ""
     )
@@ -276,9 +272,25 @@ def _errors_table(frame: pl.DataFrame, sure: str, at_cap: Sequence[Column] = ())
     )
 
 
+def _drawings(results: StudyResults, summary: pl.DataFrame, everything: bool) -> list[Drawing]:
+    """Return the figures that suit the study; none where nothing finished, nor error rates can be
+    drawn against several caps."""
+    from rai_sim.plotting.choice import choose
+
+    try:
+        return choose(results, summary, everything=everything)
+    except ArgumentValueError:
+        if summary["finished"].sum():
+            raise
+        return []
+
+
 def _figures(drawings: Sequence[tuple[Drawing, bytes]]) -> str:
     if not drawings:
-        return "<p>No replication finished, so there is nothing to draw.</p>"
+        return (
+            "<p>No replication finished, and no instance has two caps for error rates against the "
+            "cap: there is nothing to draw.</p>"
+        )
     return (
         f'<div class="figures">{"".join(_figure(drawing, svg) for drawing, svg in drawings)}</div>'
     )

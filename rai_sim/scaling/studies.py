@@ -32,6 +32,7 @@ from rai_sim.study import Study
 from rai_sim.support.checks import check_count, check_number
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import real, short
+from rai_sim.support.wording import count
 
 #: Error probabilities: from those that are used to those at which the asymptotics show.
 DELTAS = (1e-1, 1e-2, 1e-3, 1e-5, 1e-7, 1e-10, 1e-15, 1e-20, 1e-30, 1e-50, 1e-70, 1e-100)
@@ -215,7 +216,7 @@ def over_n(
         points.append((f", n = {n}", problem, delta, {"n": n}))
     problem = points[0][1]
     clusters = len(problem.clusters)
-    name = f"{type(problem.arms).__name__} arms, {clusters} clusters"
+    name = f"{type(problem.arms).__name__} arms, {count(clusters, 'cluster')}"
     name = "one arm apart from equal ones" if instance is None else name
     return study_of(name, points, algorithms, _FEW, wanted, checked_limits(limits))
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.support.errors import ArgumentValueError
-from rai_sim.support.wording import listed
+from rai_sim.support.wording import count, listed
 
 #: Axes along which the instance stays.
 OF_THE_RUN = ("delta", "max_pulls")
@@ -112,7 +112,7 @@ def family_of(case: Varied, against: str) -> str:
         return name
     problem = case.experiment.problem
     sizes = (
-        f"{len(problem.clusters)} clusters"
+        count(len(problem.clusters), "cluster")
         if against == "n"
         else f"clusters {listed(problem.clusters, between=',')}"
     )

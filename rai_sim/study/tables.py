@@ -54,8 +54,9 @@ LEAST = (
 )
 LEGEND = (
     "+- of mean: half-width of the interval over the mean; tight: lower bound of the mean at this "
-    "delta (n/a: takes long, see rai.bounds.at_delta, or no bound holds), lower: Theorem 1 "
-    "(asymptotic), upper: with probability 1 - delta"
+    "delta, as for Gaussian arms of sd 1/2, or sigma, unless arms are Bernoulli (n/a: takes long, see "
+    "rai.bounds.at_delta, or no bound holds), lower: Theorem 1 (asymptotic, as for such Gaussian "
+    "arms), upper: with probability 1 - delta"
 )
 
 

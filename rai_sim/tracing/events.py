@@ -105,7 +105,7 @@ def event_columns(problem: Problem) -> Catalogue[Column]:
             key=key,
             title=title,
             unit=unit,
-            form=lambda value: "" if value is None else form(value),
+            form=lambda value: "" if value is None else "n/a" if value != value else form(value),
             get=get,
         )
 

@@ -198,3 +198,18 @@ def test_refusals(bound: Any) -> None:
         bound(table_problem(), 1.5)
     with pytest.raises(TypeError, match=r"delta is True; it must be .* between 0 and 1"):
         bound(table_problem(), True)
+
+
+@pytest.mark.parametrize(
+    "bound", [*ALL, lambda p, d: bounds.at_delta(p, d).pulls, bounds.practical]
+)
+def test_arms_for_which_no_bound_holds_are_warned_of(bound: Bound) -> None:
+    """Gaussian arms of too large a deviation; not those whose sigma says so, nor a family that is
+    asked for by name."""
+    loud = best_arm(Gaussian([3.0, 1.0], sd=2.0), strict=False)
+    with pytest.warns(
+        UserWarning, match=r"no bound holds for these arms: sd is 2.0.* 1/2-sub-Gauss"
+    ):
+        assert bound(loud, 0.1) > 0.0
+    assert bound(best_arm(Gaussian([3.0, 1.0], sd=2.0, sigma=2.0)), 0.1) > 0.0
+    assert bounds.at_delta(loud, 0.1, "gaussian").pulls > 0.0

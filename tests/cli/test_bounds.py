@@ -57,7 +57,8 @@ def test_the_tight_bounds_stand_before_the_theorems(capsys: Capture) -> None:
         assert f"{laws}, 3 right answers" in tight
         (limit,) = [line for line in lines if line.startswith("limit ") and laws in line]
         pulls = math.log(20.0) * exact.tight.value
-        assert f" {pulls:,.1f} pulls  asymptotic (delta -> 0), {laws}: " in limit
+        borrowed = "" if family == "bernoulli" else "as for "
+        assert f" {pulls:,.1f} pulls  asymptotic (delta -> 0), {borrowed}{laws}: " in limit
     oracles = [line for line in lines if line.startswith("oracle ")]
     thresholds: list[bounds.Threshold] = ["gk16-unproven", "pairs", "paper"]
     for line, threshold in zip(oracles, thresholds, strict=True):
@@ -115,3 +116,15 @@ def test_many_arms_are_not_all_listed(capsys: Capture, monkeypatch: pytest.Monke
     found = document(capsys, words)
     assert len(found["arm_gaps"]) == 60
     assert (found["tight"], found["oracles"]) == ([], [])
+
+
+def test_bounds_of_other_laws_say_so(capsys: Capture) -> None:
+    """Theorem 1, the tight bound and its limit are those of Gaussian arms, and these arms are none;
+    Gaussian arms of that deviation have bounds of their own."""
+    for law, borrowed in (("beta", "as for "), ("gaussian", "")):
+        lines = printed(
+            capsys, f"bounds --law {law} --means 0.75,0.25 --problem best_arm"
+        ).splitlines()
+        told = [line for line in lines if line.startswith(("tight ", "limit ", "Theorem 1 "))]
+        assert len(told) == 3
+        assert all(f", {borrowed}Gaussian arms of sd 1/2" in line for line in told)

@@ -71,6 +71,19 @@ def test_columns_of_a_paper(formula: Path, capsys: Capture) -> None:
     assert said == "rai-sim: --columns 3 is no number of columns that a figure spans; give 1 or 2\n"
 
 
+def test_a_study_without_figures_says_so(tmp_path: Path, capsys: Capture) -> None:
+    """All capped, at one cap: exit code 2, the reason, and no folder."""
+    file = tmp_path / "one.toml"
+    file.write_text(
+        'algorithms = ["vanilla"]\ndelta = 0.1\nreplications = 5\nmax_pulls = 20\n'
+        'instances = [{name = "a", table_task = 2}]\n'
+    )
+    printed(capsys, f"study '{file}'")
+    said = refused(capsys, f"plot '{file}'")
+    assert said.startswith("rai-sim: results has no finished replication, and no two caps on one")
+    assert not file.with_suffix(".figures").exists()
+
+
 @pytest.mark.landing
 @pytest.mark.parametrize(
     "words", ["trace --plot t.png", "plot {}", pytest.param("report {}", marks=pytest.mark.slow)]

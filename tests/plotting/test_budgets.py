@@ -49,6 +49,18 @@ def test_marks_are_rates_of_all_replications(capped: list[rai.Result]) -> None:
         assert segment[:, 1].tolist() == pytest.approx(clopper_pearson(number, 200))
 
 
+def test_intervals_stand_side_by_side(capped: list[rai.Result]) -> None:
+    """At a cap no algorithm's bar or mark lies upon another's, and none beyond the axes."""
+    ax = budgets(capped)
+    bars = ax.collections
+    for cap in CAPS:
+        at = [bar.get_transform().transform((cap, 0.1))[0] for bar in bars]
+        lines = [line for line in ax.get_lines() if line.get_label() in ("Vanilla", "LUCB")]
+        assert at == [line.get_transform().transform((cap, 0.1))[0] for line in lines]
+        assert at[0] + 5.0 < at[1]
+        assert ax.bbox.x0 < at[0] < at[1] < ax.bbox.x1
+
+
 def test_where_nothing_was_wrong_the_upper_end_is_shown(capped: list[rai.Result]) -> None:
     """By an open mark, which the legend explains."""
     assert capped[7].recommended_correct.all()
@@ -93,3 +105,12 @@ def test_a_study_over_budgets_gets_the_figure(tmp_path: Path) -> None:
     names = [drawing.name for drawing in choose(free.run(tmp_path))]
     assert names[0] == "error-against-budget"
     assert "distribution" in names
+
+
+def test_one_cap_that_nobody_stops_before_has_no_figure(tmp_path: Path) -> None:
+    """Which is said; beside a study's cap there must be another one."""
+    study = rai.Study.grid(
+        {"one": rai.table_problem(task=2)}, [rai.Vanilla()], [0.1], max_pulls=30, replications=20
+    )
+    with pytest.raises(ValueError, match=r"no finished replication, and no two caps .*max_pulls"):
+        choose(study.run(tmp_path))

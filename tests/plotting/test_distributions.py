@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from figures import band, figure_of, legend_of, picture
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 import rai_sim as rai
@@ -95,3 +96,12 @@ def test_capped_runs_are_no_part_of_the_curve() -> None:
     assert any(
         "of 200 finished" in label for label in legend_of(pulls_by_gap(capped, replications=5))
     )
+
+
+def test_a_curve_of_one_number_has_a_bar_for_a_band() -> None:
+    """Where all replications take the same pulls, from 1 less the margin to 1."""
+    sure = rai.simulate(rai.best_arm(rai.Bernoulli([1.0, 0.0])), rai.Vanilla(), replications=50)
+    assert len(set(sure.pulls.tolist())) == 1
+    (bar,) = [one for one in distribution(sure).collections if isinstance(one, LineCollection)]
+    margin = math.sqrt(math.log(2.0 / 0.05) / 100.0)
+    assert bar.get_segments()[0][:, 1].tolist() == pytest.approx([1.0 - margin, 1.0])

@@ -1,5 +1,6 @@
 """Slopes of mean pulls along an axis."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -77,3 +78,15 @@ def test_what_has_no_slope_is_refused(runs: list[rai.Result], tmp_path: Path) ->
         ValueError, match="no line with two points against 'gap' of 10 replications"
     ):
         exponents(results)
+
+
+@pytest.mark.landing
+def test_intervals_stand_side_by_side(gaps: StudyResults) -> None:
+    """Between the same two points no algorithm's mark or bar lies upon another's."""
+    marks = exponents(gaps).containers
+    at = [
+        [part.get_transform().transform((0.02, 2.0))[0] for part in (one[0], one[2][0])]
+        for one in marks
+    ]
+    assert [mark for mark, _ in at] == [bar for _, bar in at]
+    assert all(first + 5.0 < second for (first, _), (second, _) in pairwise(at))

@@ -1,12 +1,16 @@
 """Mean pulls against what varies, and the bounds beside them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from figures import band, figure_of, legend_of, part, picture
+from figures import ALGORITHMS, band, figure_of, legend_of, part, picture
 from matplotlib.figure import Figure
 
 import rai_sim as rai
 from rai_sim.plotting import mean_pulls, pulls_by_gap
+from rai_sim.plotting.inputs import cases_of
+from rai_sim.plotting.means import _why_none, has_bounds
 from rai_sim.study import StudyResults
 
 
@@ -107,6 +111,42 @@ def test_bounds_that_do_not_hold_are_not_drawn() -> None:
     both = legend_of(mean_pulls({"wide": runs[0], "narrow": runs[1]}))
     assert "no bounds where rewards are not 1/2-sub-Gaussian" in both
     assert [label for label in both if "Theorem 2" in label]
+
+
+def test_parameters_of_which_no_bound_holds_are_named() -> None:
+    """sigma where it is set; a law that is not known here has no bounds for that."""
+    loud = rai.Problem(rai.Gaussian([3.0, 1.0], sd=3.0, sigma=2.0), (1, 1), (1, 0), strict=False)
+    (case,) = cases_of(rai.simulate(loud, rai.Vanilla(), replications=20, seed=0))
+    assert _why_none([case]) == "no bounds where rewards are not 2-sub-Gaussian"
+    assert not has_bounds([case], "delta")
+    wide = rai.Problem(rai.Gaussian([1.0, 0.0], sd=1.0), (1, 1), (1, 0), strict=False)
+    other = replace(case, experiment=replace(case.experiment, problem=wide))
+    assert _why_none([case, other]) == "no bounds where rewards are not σ-sub-Gaussian"
+    guarded = replace(case, experiment=replace(case.experiment, problem=rai.table_problem()))
+    assert has_bounds([guarded], "delta")
+
+
+def test_a_single_cluster_has_no_lower_bound(runs: list[rai.Result]) -> None:
+    """Nothing is told apart, so 0 pulls are no bound to draw; Theorem 2's is one."""
+    alone = rai.coarse_ranking(rai.Bernoulli([0.5, 0.4]), (2,))
+    ran = [rai.simulate(alone, algorithm, replications=20, seed=0) for algorithm in ALGORITHMS[::3]]
+    labels = legend_of(mean_pulls(ran))
+    assert "Theorem 2 (w.p. 1 − δ)" in labels
+    assert "Theorem 1 (δ → 0)" not in labels
+    assert has_bounds(cases_of(ran), "delta")
+    assert not has_bounds(cases_of(ran[1]), "delta")
+    assert "Theorem 1 (δ → 0)" in legend_of(mean_pulls(runs[0]))
+
+
+def test_whose_lower_bounds_are_drawn_is_said(runs: list[rai.Result]) -> None:
+    """Of arms that are neither Bernoulli nor Gaussian of deviation sigma those of the latter."""
+    (case,) = cases_of(runs[0])
+    quiet = rai.best_arm(rai.Gaussian([0.7, 0.2], sd=0.25))
+    other = replace(case, label="quiet", experiment=replace(case.experiment, problem=quiet))
+    words = "as for Gaussian arms of sd 1/2"
+    assert f"lower bounds: {words}" in legend_of(mean_pulls([other]))
+    assert f"lower bounds of other laws: {words}" in legend_of(mean_pulls([case, other]))
+    assert not [label for label in legend_of(mean_pulls([case])) if "as for" in label]
 
 
 def test_infinite_gaps_are_refused() -> None:

@@ -1,6 +1,7 @@
 """Mean pulls over ln(1/delta)."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,8 +9,10 @@ from figures import figure_of, legend_of, part, picture
 from matplotlib.figure import Figure
 
 import rai_sim as rai
-from rai_sim.bounds.finite import natural_family
+from rai_sim.bounds.laws import natural_family
 from rai_sim.plotting import normalised_pulls
+from rai_sim.plotting.inputs import cases_of
+from rai_sim.plotting.normalised import bound_words
 from rai_sim.study import StudyResults
 
 
@@ -43,3 +46,15 @@ def test_points_are_means_over_ln(study: StudyResults) -> None:
     assert without == ["Vanilla", "Butterscotch", "LUCB", "band: 95 % interval"]
     with pytest.raises(TypeError, match="bounds is 1; it must be True or False"):
         normalised_pulls(some, bounds=1)  # type: ignore[arg-type]
+
+
+def test_captions_tell_of_bounds_that_are_drawn(runs: list[rai.Result]) -> None:
+    """The bound and its level, the level alone, or none."""
+    (case,) = cases_of(runs[0])
+    loud = rai.best_arm(rai.Gaussian([1.0, 0.5, 0.0], sd=0.6), strict=False)
+    other = replace(case, experiment=replace(case.experiment, problem=loud))
+    assert bound_words([other]) == ""
+    either = rai.one_of_top(rai.Bernoulli([0.9, 0.8, 0.1]), 2)
+    unsure = replace(case, experiment=replace(case.experiment, problem=either, delta=0.4))
+    assert bound_words([unsure]) == ", with the level of the lower bound as δ → 0"
+    assert bound_words([case, other]) == ", with the lower bound and its level"

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from figures import figure_of, picture
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 import rai_sim as rai
+from rai_sim.plotting.style import looks
 from rai_sim.plotting.success import success
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.success import SuccessCurve
@@ -43,7 +45,7 @@ def test_lines_and_bands() -> None:
     ax = success(curves, Figure().subplots(), simultaneous=True)
     labels = ax.get_legend_handles_labels()[1]
     assert labels[:3] == ["Vanilla, δ = 0.1", "Vanilla, δ = 0.01", "LUCB, δ = 0.1"]
-    assert "95 % intervals, all at once" in labels
+    assert "band: 95 % intervals, all at once" in labels
     assert "stopped by itself" in labels
     assert np.allclose(np.asarray(ax.lines[0].get_ydata(), float), curves[0].share)
     assert ax.get_xscale() == "log"
@@ -63,3 +65,36 @@ def test_refusals() -> None:
         success([3], Figure().subplots())  # type: ignore[list-item]
     with pytest.raises(ValueError, match="curves holds 11 curves; a figure shows 1 to 10"):
         success([one] * 11, Figure().subplots())
+
+
+def test_algorithms_have_their_own_colours() -> None:
+    """Those of every other figure, though their labels tell of options."""
+    ax = success([curve(rai.Vanilla(), 0.1, 1), curve(rai.LUCB(), 0.1, 2)], Figure().subplots())
+    colours = {str(line.get_label()): line.get_color() for line in ax.get_lines()}
+    own = looks(["Vanilla", "LUCB"])
+    assert [colours[name] for name in own] == [look.colour for look in own.values()]
+
+
+def test_one_number_of_pulls_has_bars_side_by_side() -> None:
+    """A bar from end to end for each curve, none in another's place, and a dash for who has stopped;
+    no band is told of."""
+    made = Experiment(rai.table_problem(2), rai.Vanilla(), 0.1, 0, 1e-12, 10_000)
+    other = Experiment(rai.table_problem(2), rai.LUCB(), 0.1, 0, 1e-12, 10_000)
+    curves = [
+        SuccessCurve(one, 200, np.array([1_000]), np.array([120]), np.array([20]))
+        for one in (made, other)
+    ]
+    ax = success(curves, Figure().subplots())
+    bars = [one for one in ax.collections if isinstance(one, LineCollection)]
+    low, high = curves[0].band()
+    assert [bar.get_segments()[0].tolist() for bar in bars] == [
+        [[1_000.0, low[0]], [1_000.0, high[0]]]
+    ] * 2
+    at = [bar.get_transform().transform((1_000.0, 0.5))[0] for bar in bars]
+    marks = [line.get_transform().transform((1_000.0, 0.5))[0] for line in ax.get_lines()[:4:2]]
+    assert at == marks
+    assert at[0] + 5.0 < at[1]
+    assert [line.get_marker() for line in ax.get_lines()[1:4:2]] == ["_", "_"]
+    labels = ax.get_legend_handles_labels()[1]
+    assert "bar: 95 % intervals, each alone" in labels
+    assert not [label for label in labels if label.startswith("band:")]

@@ -1,5 +1,6 @@
 """Figures of one replication: what is drawn is the trace."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -218,3 +219,12 @@ def test_ticks_do_not_touch(rounds: list[int] | None) -> None:
         assert all(
             left.x1 < right.x0 for left, right in pairwise(sorted(shown, key=lambda box: box.x0))
         )
+
+
+def test_a_band_that_is_not_there_is_not_told_of() -> None:
+    """Some algorithms have no radii."""
+    trace = rai.trace(rai.table_problem(task=2), rai.Vanilla(), 0.01, 0, 3)
+    words = "band: mean ± radius, if it fits"
+    assert words in legend_of(draw_trace(trace))
+    without = replace(trace, radii=np.full_like(trace.radii, np.nan))
+    assert words not in legend_of(draw_trace(without))

@@ -275,8 +275,19 @@ def test_a_study_in_which_nothing_finished(tmp_path: Path) -> None:
     write_report(results, tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "3 replications stopped at their cap of pulls" in page
-    assert "No replication finished, so there is nothing to draw." in page
+    assert "No replication finished, and no instance has two caps for error rates" in page
     assert "none finished" in page
+
+
+def test_budgets_are_drawn_though_nothing_finished(tmp_path: Path) -> None:
+    """As `rai-sim plot` draws them."""
+    results = rai.Study.grid(
+        [rai.table_problem()], [rai.LUCB()], [0.1], replications=3, max_pulls=[3, 6]
+    ).run(tmp_path / "store")
+    page = report(results)
+    assert '<figure id="error-against-budget">' in page
+    assert "there is nothing to draw" not in page
+    assert "2 tasks, 6 of 6 replications, 0 wrong outputs of 0" in page
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 """Where experiments lie along an axis, and what tells lines apart."""
 
+from dataclasses import replace
+
 import pytest
 
 import rai_sim as rai
@@ -34,6 +36,13 @@ def test_a_single_cluster_has_no_gap() -> None:
     task = rai.Study.grid([problem], [rai.Vanilla()], [0.01]).tasks[0]
     with pytest.raises(ValueError, match="a problem of a single cluster has an infinite one"):
         abscissa(task, "gap")
+
+
+def test_one_cluster_is_one() -> None:
+    """Not "1 clusters"."""
+    problem = rai.coarse_ranking(rai.Bernoulli([0.5, 0.4]), (2,))
+    task = Task("by hand", replace(TASK.experiment, problem=problem))
+    assert family_of(task, "n") == "Bernoulli, 1 cluster, required 2"
 
 
 def test_families_are_names_without_what_was_swept() -> None:

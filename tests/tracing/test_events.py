@@ -1,6 +1,7 @@
 """Events: when arms are settled and clusters merged, as the literal twin has it, and how it is
 told."""
 
+import math
 import time
 
 import naive
@@ -87,6 +88,8 @@ def test_events_are_shown_with_what_is_known_of_them() -> None:
         "",
         "",
     ]
+    bare = Event("settled", 1_000, 2_000, 1, 1, 0, 0.91234, math.nan, 1_000, True)
+    assert [cell.text for cell in cells(columns, bare)][3:] == ["0.9123", "n/a", "1,000"]
 
 
 @pytest.mark.parametrize("algorithm", [rai.Vanilla(), rai.Butterscotch()], ids=str)
