@@ -301,7 +301,7 @@ class OwnArms(Arms, known=False):
         for name, k in (("pull", []), ("pulls", [1])):
             function = self._function(name)
             given = None if function is None else returned(function, (law, 0, *k, state))
-            parts = getattr(given, "types", ())  # of a tuple
+            parts: tuple[Any, ...] = getattr(given, "types", ())
             if given is not None and not (len(parts) == 2 and isinstance(parts[0], REAL)):
                 return ArgumentValueError(
                     "arms",
