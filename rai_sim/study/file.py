@@ -48,6 +48,7 @@ from rai_sim.support.checks import check_delta
 from rai_sim.support.errors import ArgumentTypeError
 from rai_sim.support.files import place_of
 from rai_sim.support.reading import read_text
+from rai_sim.support.values import path_of
 
 #: Keys at the top whose values `Study` checks, those that decide a task's numbers, with defaults,
 #: and all.
@@ -61,7 +62,8 @@ _TOP = ("algorithms", "delta", *_STUDY, *_NUMBERS, "max_pulls", "store", "instan
 def read_study(path: str | os.PathLike[str], **changes: Any) -> Study:
     """Read a study from a TOML file, with some keys' values in place of the file's (see
     `Study.from_toml`)."""
-    return _study(_read(path), Path(path).parent, changes)
+    place = path_of("path", path)
+    return _study(_read(place), place.parent, changes)
 
 
 def store_of(path: str | os.PathLike[str]) -> Path:
