@@ -24,6 +24,7 @@ from rai_sim.plotting.style import SIZE, Look, axes_or_new, finish, looks, plain
 from rai_sim.plotting.ticks import set_ticks
 from rai_sim.simulation.comparison import Ratio, common_replications, paired_ratio, ratio_of_means
 from rai_sim.support.errors import ArgumentValueError
+from rai_sim.support.values import is_choice, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,10 +79,10 @@ def ratios(results: Results, ax: Axes | None = None, *, baseline: str | None = N
     """
     cases = comparable(cases_of(results))
     labels = list(dict.fromkeys(case.label for case in cases))
-    if baseline is not None and baseline not in labels:
+    if baseline is not None and not is_choice(baseline, labels):
         raise ArgumentValueError(
             "baseline",
-            f"baseline is {baseline!r}; choose one of {', '.join(map(repr, labels))}",
+            f"baseline is {short.repr(baseline)}; choose one of {', '.join(map(repr, labels))}",
         )
     base = baseline if baseline is not None else labels[0] if labels else ""
     rows = _rows(cases, base)
