@@ -213,10 +213,10 @@ def shares(n: int, proportions: Sequence[int]) -> tuple[int, ...]:
     """
     n = _number_of_arms(n, 1)
     parts = integers("proportions", proportions)
-    if min(parts) < 1:
+    if min(parts, default=0) < 1:
         raise ArgumentValueError(
             "proportions",
-            f"proportions is {parts}; every entry must be a positive integer",
+            f"proportions is {parts}; every entry must be a positive integer, one a cluster",
         )
     whole = sum(parts)
     sizes = [n * part // whole for part in parts]

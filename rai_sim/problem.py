@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rai_sim.arms.base import Arms
 from rai_sim.arms.bernoulli import Bernoulli
+from rai_sim.arms.remedies import sub_gaussian_remedy
 from rai_sim.support.checks import check_borders, check_number, check_sizes, short
 from rai_sim.support.checks import check_delta as check_delta
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError, Passing, TruthValues
@@ -83,10 +84,13 @@ class Problem:
         check_sizes(n, clusters, required)
         flaw = self.arms.why_not_sub_gaussian() if self.strict else None
         if flaw is not None:
+            remedy = sub_gaussian_remedy(self.arms)
             raise ArgumentValueError(
                 "arms",
                 f"arms are not known to be {self._parameter()}-sub-Gaussian, as the guarantees "
-                f"need: {flaw}; rescale the rewards, or ",
+                f"need: {flaw}; ",
+                *remedy,
+                ", or " if remedy else "",
                 Passing("strict", False),
                 " to go without the guarantees",
             )

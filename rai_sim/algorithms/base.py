@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rai_sim.algorithms.options import options_of
 from rai_sim.engine.blocks import Block, Setting
+from rai_sim.support.checks import check_class_name
 
 if TYPE_CHECKING:
     from rai_sim.problem import Problem
@@ -60,8 +61,10 @@ class Algorithm(ABC):
     looks_at_most_rounds: ClassVar[bool] = False
 
     def __init_subclass__(cls, known: bool = True) -> None:
-        """Make the algorithm known by its name, unless it is but a base of others."""
+        """Make the algorithm known by its name, which none of the package's may have, unless it is but
+        a base of others."""
         super().__init_subclass__()
+        check_class_name("algorithm", ALGORITHMS, cls)
         if known:
             ALGORITHMS[cls.__name__.lower()] = cls
         # what is inherited, or `dataclass` makes one, which names every option

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rai_sim.support.checks import check_class_name
 from rai_sim.support.errors import ArgumentValueError, OrNone
 from rai_sim.support.values import doubles, integers, real, short, texts
 
@@ -51,8 +52,10 @@ class Arms(ABC):
     means_known: ClassVar[bool] = True
 
     def __init_subclass__(cls, known: bool = True) -> None:
-        """Make the law known by its name, unless it is but a base of others."""
+        """Make the law known by its name, which none of the package's may have, unless it is but a
+        base of others."""
         super().__init_subclass__()
+        check_class_name("arms", LAWS, cls)
         if known:
             LAWS[cls.__name__.lower()] = cls
         # or `dataclass` makes one, which prints every entry of every array

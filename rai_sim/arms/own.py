@@ -13,8 +13,9 @@ import numpy as np
 from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
-from rai_sim.arms.base import Arms, RescaledArms, checked_sigma, frozen_array
+from rai_sim.arms.base import LAWS, Arms, RescaledArms, checked_sigma, frozen_array
 from rai_sim.arms.own_kernels import announce, draw, draw_sums
+from rai_sim.engine.jit import REAL, in_words, returned
 from rai_sim.engine.streams import new_generators, stream_key
 from rai_sim.engine.tags import seen, tag
 from rai_sim.support import sources
@@ -23,6 +24,8 @@ from rai_sim.support.values import integer, real
 
 #: Fields of what kernels know, after the law's own; the last one if rewards are divided by it.
 _TOLD = ("least_reward", "greatest_reward", "used_proxy", "used_unit")
+#: What a user's functions are given.
+_PARAMETERS = {"pull": ("law", "arm", "random"), "pulls": ("law", "arm", "k", "random")}
 #: A law is looked at before it is first run: so many arms, pulls, sums, and pulls of a sum.
 _ARMS, _PULLS, _SUMS, _OF_A_SUM = 8, 4096, 1024, 64
 #: Standard errors by which what is drawn may be off: one in 10^10; and relative, what rounding may do
@@ -62,7 +65,8 @@ class OwnArms(Arms, known=False):
     Raises
     ------
     TypeError
-        If there is no `pull`, or a field is neither a number nor an array of them.
+        If there is no `pull`, or a field is neither a number nor an array of them; where the class is
+        defined, if `pull` or `pulls` takes other parameters.
     ValueError
         If a field's array is not of length N, or, when it is first run, the law is not as it says.
 
@@ -97,9 +101,16 @@ class OwnArms(Arms, known=False):
     variance_proxy: ClassVar[float | None] = None
 
     def __init_subclass__(cls, known: bool = True) -> None:
-        """Take the annotated names for fields."""
-        super().__init_subclass__(known=known)
+        """Take the annotated names for fields; refuse functions that take other parameters than they
+        will be given."""
+        super().__init_subclass__(known=False)
         dataclass(frozen=True, eq=False, repr=False)(cls)
+        for name, parameters in _PARAMETERS.items():
+            function = _function(cls, name)
+            if function is not None:
+                sources.check_parameters("arms", f"{cls.__name__}.{name}", function, parameters)
+        if known:
+            LAWS[cls.__name__.lower()] = cls
 
     def __post_init__(self) -> None:
         """Check and freeze what defines the law."""
@@ -148,10 +159,7 @@ class OwnArms(Arms, known=False):
         return tuple(one for one in given if one is not None)
 
     def _function(self, name: str) -> FunctionType | None:
-        for cls in type(self).__mro__:
-            if name in vars(cls):
-                return sources.plain(vars(cls)[name])
-        return None
+        return _function(type(self), name)
 
     def _over(self, scale: float) -> Arms:
         return RescaledArms.over(self)
@@ -284,12 +292,27 @@ class OwnArms(Arms, known=False):
         try:
             draw(self._law(), arm, k, stream_key(seed), new_generators(), out)
         except NumbaError as error:
-            raise ArgumentValueError(
-                "arms",
-                f"arms: pull or pulls of {type(self).__name__} cannot be compiled: "
-                f"{sources.why_not_compiled(error)}; use what Numba knows, and rai_sim.samplers",
-            ) from error
+            raise self._not_compiled(error) from error
         return out
+
+    def _not_compiled(self, error: NumbaError) -> ArgumentValueError:
+        """Return what is to be said of a law that cannot be compiled."""
+        state, law = (np.uint64(0),) * 5, self._law()
+        for name, k in (("pull", []), ("pulls", [1])):
+            function = self._function(name)
+            given = None if function is None else returned(function, (law, 0, *k, state))
+            parts: tuple[Any, ...] = getattr(given, "types", ())
+            if given is not None and not (len(parts) == 2 and isinstance(parts[0], REAL)):
+                return ArgumentValueError(
+                    "arms",
+                    f"arms: {type(self).__name__}.{name} returned {in_words(given)}; return a number "
+                    "and the state of the stream after it, in every case",
+                )
+        return ArgumentValueError(
+            "arms",
+            f"arms: pull or pulls of {type(self).__name__} cannot be compiled: "
+            f"{sources.why_not_compiled(error)}; use what Numba knows, and rai_sim.samplers",
+        )
 
     def why_not_sub_gaussian(self) -> str | None:
         """Return None if bounds at most 1 apart, or a proxy of at most 1/4, are given; with sigma,
@@ -306,6 +329,11 @@ class OwnArms(Arms, known=False):
     def _identity_parts(self) -> tuple[object, ...]:
         parts = [getattr(self, field.name) for field in fields(self)]
         return (*parts, *self._range(), self._proxy(), self._digest)
+
+
+def _function(cls: type, name: str) -> FunctionType | None:
+    found = (vars(base)[name] for base in cls.__mro__ if name in vars(base))
+    return sources.plain(next(found, None))
 
 
 @lru_cache(maxsize=256)

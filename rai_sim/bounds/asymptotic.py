@@ -17,6 +17,7 @@ from rai_sim.bounds.tight_bound import Alternative, Family, TightBound
 from rai_sim.problem import Problem
 from rai_sim.support.checks import short
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
+from rai_sim.support.values import is_choice
 
 if TYPE_CHECKING:  # kernels of its own, which most programs never ask for
     from rai_sim.bounds.game import Solution
@@ -180,7 +181,7 @@ def warn_of_arms_without_bounds(problem: Problem) -> Problem:
 
 
 def _check_family(problem: Problem, family: Family) -> None:
-    if family not in get_args(Family):
+    if not is_choice(family, get_args(Family)):
         raise ArgumentValueError(
             "family", f"family is {short.repr(family)}; choose 'gaussian' or 'bernoulli'"
         )

@@ -23,6 +23,7 @@ from rai_sim.engine.pairs import pairs_to_order
 from rai_sim.problem import Problem, check_delta
 from rai_sim.support.checks import short
 from rai_sim.support.errors import ArgumentValueError
+from rai_sim.support.values import is_choice
 
 Threshold = Literal["pairs", "paper", "gk16-unproven"]
 
@@ -266,7 +267,7 @@ def practical(
     """
     delta = check_delta(delta)
     check_problem(problem)
-    if threshold not in ("pairs", "paper", "gk16-unproven"):
+    if not is_choice(threshold, ("pairs", "paper", "gk16-unproven")):
         raise ArgumentValueError(
             "threshold",
             f"threshold is {short.repr(threshold)}; choose 'pairs', 'paper' or 'gk16-unproven'",

@@ -16,6 +16,7 @@ from rai_sim.simulation.theorems import allowed_pulls, upper_bound
 from rai_sim.support.checks import check_count
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError, OrNone
 from rai_sim.support.limits import MOST_PULLS
+from rai_sim.support.values import is_choice
 from rai_sim.support.wording import short
 
 #: A replication is given up at so many times what Theorems 2 and 3 allow, the larger one: on hard
@@ -137,7 +138,7 @@ def claim_called(name: str, algorithm: Algorithm, max_pulls: int | None) -> Clai
     >>> claim_called("pulls", rai.Butterscotch(), None).refuted
     'Theorem 3 is violated'
     """
-    if not isinstance(name, str) or name not in CLAIMS:
+    if not is_choice(name, CLAIMS):
         error = ArgumentValueError if isinstance(name, str) else ArgumentTypeError
         known = " or ".join(map(repr, CLAIMS))
         raise error("claim", f"claim is {short.repr(name)}; choose {known}")

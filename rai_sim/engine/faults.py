@@ -51,6 +51,21 @@ def finite(x: float) -> bool:
     return abs(x) < np.inf
 
 
+def wrong_count(returned: str) -> ArgumentValueError:
+    """Return the error of a user's own rule whose `step` returned no number of arms.
+
+    Examples
+    --------
+    >>> str(wrong_count("nothing"))
+    'algorithm: step returned nothing; return how many of `arms` are to be pulled, ...'
+    """
+    return ArgumentValueError(
+        "algorithm",
+        f"algorithm: step returned {returned}; return how many of `arms` are to be pulled, from 1 to "
+        "N, or 0 if they are the answer: an integer, in every case",
+    )
+
+
 def raise_fault(fault: NDArray[np.int64]) -> NoReturn:
     """Raise the error that a noted fault stands for."""
     code, arm, pull = (int(v) for v in fault)
@@ -71,11 +86,7 @@ def raise_fault(fault: NDArray[np.int64]) -> NoReturn:
             "rescale it",
         )
     if code == WRONG_COUNT:
-        raise ArgumentValueError(
-            "algorithm",
-            f"algorithm: step returned {arm}; return how many of `arms` are to be pulled, from 1 to "
-            "N, or 0 if they are the answer",
-        )
+        raise wrong_count(str(arm))
     if code == WRONG_ARM:
         raise ArgumentValueError(
             "algorithm",

@@ -1,6 +1,6 @@
 """The only place that sets Numba options.
 
-Four kinds of compiled functions exist:
+Five kinds of compiled functions exist:
 
 `kernel`, `inlined`
     A helper. It is compiled into whatever calls it, as a call or in place of one, and never cached
@@ -11,6 +11,8 @@ Four kinds of compiled functions exist:
 `implements`
     One law's version of an operation that every law offers (see `rai_sim.engine.law`), or one
     schedule's, or one engine's for many arms.
+`of_types`
+    A helper for numbers of some kinds alone: a call with anything else does not compile.
 `for_words`, `for_bridges`, `for_type`
     A helper for laws that give words of rewards, or sums between two known ones, or for one class
     of named tuples; elsewhere a stand-in is compiled, which takes less time and is never run: the
@@ -27,7 +29,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, update_wrapper
 from pathlib import Path
@@ -38,6 +40,7 @@ import numba
 from numba import types
 from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.errors import NumbaError
 from numba.core.registry import CPUDispatcher
 from numba.extending import overload
 
@@ -314,6 +317,60 @@ def for_bridges(stand_in: Callable[..., Any]) -> Callable[[F], F]:
     """Compile the decorated helper where its first argument, or the field `law` of it,
     `gives_bridges`, and the stand-in elsewhere."""
     return _where(_WITH_BRIDGES.__contains__, stand_in)
+
+
+#: Numba's kinds of types of whole numbers, truth values counted as 1 and 0, and of all numbers.
+WHOLE: tuple[type, ...] = (types.Integer, types.Boolean)
+REAL: tuple[type, ...] = (*WHOLE, types.Float)
+
+
+def of_types(*kinds: type) -> Callable[[F], F]:
+    """Compile the decorated helper, of one argument, where that is of one of Numba's kinds of types;
+    a call with another does not compile."""
+
+    def register(function: F) -> F:
+        def choose(given: Any) -> Callable[..., Any] | None:
+            return function if isinstance(given, kinds) else None
+
+        overload(function, strict=False, jit_options=_options_of(function))(choose)
+        return function
+
+    return register
+
+
+def returned(function: Callable[..., Any], arguments: Iterable[Any]) -> Any:
+    """Return Numba's type of what a function gives back for arguments like these, None where it does
+    not compile by itself: to say what is wrong with a user's, not to run it."""
+    alone = numba.njit(**_OPTIONS)(function)
+    try:
+        alone.compile(tuple(map(numba.typeof, arguments)))
+    except NumbaError:
+        return None
+    return alone.nopython_signatures[-1].return_type
+
+
+def in_words(given: Any) -> str:
+    """Return what a function gives back, in words, by Numba's type of it (`returned`).
+
+    Examples
+    --------
+    >>> [in_words(given) for given in (types.none, types.float64, types.Optional(types.int64))]
+    ['nothing', 'a float', 'an integer or nothing']
+    """
+    if isinstance(given, types.Optional):
+        return f"{in_words(given.type)} or nothing"
+    kinds = {
+        types.NoneType: "nothing",
+        types.Boolean: "a truth value",
+        types.Integer: "an integer",
+        types.Float: "a float",
+        types.Complex: "a complex number",
+        types.UnicodeType: "a text",
+        types.BaseTuple: "a tuple",
+        types.Array: "an array",
+    }
+    given = types.unliteral(given)
+    return next((words for kind, words in kinds.items() if isinstance(given, kind)), str(given))
 
 
 def for_type(wanted: type, stand_in: Callable[..., Any]) -> Callable[[F], F]:

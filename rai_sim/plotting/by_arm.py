@@ -125,8 +125,8 @@ def run_again_for(group: Sequence[Case]) -> int:
 def replications_again(case: Case) -> int:
     """Return how many replications of a case are run again: a function of what the study found, not
     of the machine."""
-    if not case.experiment.algorithm.looks_at_most_rounds:
-        return _REPLICATIONS
+    if not case.experiment.algorithm.looks_at_most_rounds or not case.mean:
+        return _REPLICATIONS  # not dear, without a pull least of all
     affordable = max(_PULLS, min(_MOST_PULLS, LEAST_FOR_INTERVAL * case.mean))
     return min(_REPLICATIONS, int(affordable / case.mean))
 

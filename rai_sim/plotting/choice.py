@@ -23,7 +23,7 @@ from rai_sim.plotting.moderate import moderate_confidence
 from rai_sim.plotting.normalised import bound_words, normalised_pulls
 from rai_sim.plotting.panels import MOST_PANELS, panels
 from rai_sim.plotting.panels import size_for as size_of_panels
-from rai_sim.plotting.ratios import MOST_ROWS, ratio_rows, ratios, size_for
+from rai_sim.plotting.ratios import MOST_ROWS, comparable, ratio_rows, ratios, size_for
 from rai_sim.simulation.sweeps import abscissa, swept_parameters
 from rai_sim.support.errors import ArgumentValueError, Named
 
@@ -236,7 +236,7 @@ def _paneled(
 def _comparisons(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
     """Yield comparisons of all algorithms with the first one: of everything, if need be in several
     figures, or of what one figure shows."""
-    cases, more = [case for case in cases if case.finished > 1], ""
+    cases, more = comparable(cases), ""
     if not everything and ratio_rows(cases) > MOST_ROWS:
         delta = min(case.experiment.delta for case in cases)
         cases, more = (

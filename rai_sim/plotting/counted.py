@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.plotting.inputs import LEAST_FOR_INTERVAL, NO_INTERVAL, Case, rows_of
+from rai_sim.simulation.arm_pulls import shares_of
 from rai_sim.simulation.intervals import student_quantile
 
 #: What a figure says where single replications are not known.
@@ -47,8 +48,8 @@ class ArmPulls:
 
     @cached_property
     def share(self) -> NDArray[np.float64]:
-        """Share of all pulls, (A,)."""
-        return self.sums / self.everything
+        """Share of all pulls, (A,); NaN where there is no pull."""
+        return shares_of(self.sums, self.everything)
 
     @property
     def has_interval(self) -> bool:
@@ -65,7 +66,7 @@ class ArmPulls:
         if self.rows is None or self.pulls is None:
             return self._error(None)
         off = self._error(self.rows - self.share * self.pulls[:, None])
-        return off / (self.everything / self.number)
+        return shares_of(off, self.everything / self.number)
 
     def _error(self, values: NDArray[np.float64] | None) -> NDArray[np.float64]:
         if values is None or not self.has_interval:

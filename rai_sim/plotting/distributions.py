@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rai_sim.plotting.inputs import Results, few_cases
 from rai_sim.plotting.style import Look, axes_or_new, finish, scale_axis
 from rai_sim.support.errors import ArgumentValueError
+from rai_sim.support.values import is_choice, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,8 +59,10 @@ def distribution(results: Results, ax: Axes | None = None, *, kind: str = "ecdf"
     >>> distribution(result, Figure().subplots()).get_ylabel()
     'share of replications'
     """
-    if kind not in ("ecdf", "histogram"):
-        raise ArgumentValueError("kind", f"kind is {kind!r}; choose 'ecdf' or 'histogram'")
+    if not is_choice(kind, ("ecdf", "histogram")):
+        raise ArgumentValueError(
+            "kind", f"kind is {short.repr(kind)}; choose 'ecdf' or 'histogram'"
+        )
     curves = [
         Curve(label, look, *case.distribution(), case.replications)
         for case, label, look in few_cases(results, _CURVES)

@@ -19,7 +19,7 @@ from rai_sim.plotting.ticks import TickFormatter, TickLocator
 from rai_sim.simulation.sweeps import abscissa, family_of
 from rai_sim.simulation.theory import THRESHOLDS
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
-from rai_sim.support.values import short
+from rai_sim.support.values import is_choice, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -142,7 +142,7 @@ def _thresholds(practical: object) -> list[Threshold]:
         )
     wanted = list(practical)
     for one in wanted:
-        if one not in THRESHOLDS:
+        if not is_choice(one, THRESHOLDS):
             raise ArgumentValueError(
                 "practical",
                 f"practical holds {short.repr(one)}; choose among "

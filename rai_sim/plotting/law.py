@@ -14,7 +14,7 @@ from rai_sim.plotting.style import axes_or_new, finish, scale_axis
 from rai_sim.simulation.intervals import clopper_pearson
 from rai_sim.simulation.theory import THRESHOLDS
 from rai_sim.support.errors import ArgumentValueError
-from rai_sim.support.values import short
+from rai_sim.support.values import is_choice, short
 from rai_sim.support.wording import percent
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def law(results: Results, ax: Axes | None = None, *, threshold: Threshold = "pai
     >>> ax.get_xlabel(), ax.get_legend_handles_labels()[1][0]
     ("pulls over an oracle's (pairs: 13,423)", 'Vanilla, wrong 0 to 3.62 %')
     """
-    if threshold not in THRESHOLDS:
+    if not is_choice(threshold, THRESHOLDS):
         raise ArgumentValueError(
             "threshold",
             f"threshold is {short.repr(threshold)}; choose one of "

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rai_sim.support.checks import check_switch
 from rai_sim.support.errors import ArgumentValueError
-from rai_sim.support.values import short
+from rai_sim.support.values import is_integer_type, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -145,7 +145,7 @@ def paper(
     """
     import matplotlib
 
-    if columns not in _WIDTHS or isinstance(columns, bool):
+    if not is_integer_type(type(columns)) or columns not in _WIDTHS:
         raise ArgumentValueError("columns", f"columns is {short.repr(columns)}; give 1 or 2")
     check_switch("titles", titles)
     made = Page(

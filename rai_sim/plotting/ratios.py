@@ -24,6 +24,7 @@ from rai_sim.plotting.style import SIZE, Look, axes_or_new, finish, looks, plain
 from rai_sim.plotting.ticks import set_ticks
 from rai_sim.simulation.comparison import Ratio, common_replications, paired_ratio, ratio_of_means
 from rai_sim.support.errors import ArgumentValueError
+from rai_sim.support.values import is_choice, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +45,8 @@ def ratios(results: Results, ax: Axes | None = None, *, baseline: str | None = N
     Intervals are of pairs of replications of equal index
     (`rai_sim.simulation.comparison.paired_ratio`), of independent means where seeds differ; where a
     study keeps aggregates only, or hardly a pair finished, they are wider, so as to hold however
-    the two vary together. The legend says which. Numbers are of replications that finished.
+    the two vary together. The legend says which. Numbers are of replications that finished. An
+    algorithm that pulls nothing has no place on a logarithmic axis: it is left out.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ def ratios(results: Results, ax: Axes | None = None, *, baseline: str | None = N
     ------
     TypeError, ValueError
         If `results` holds something else, nothing to compare, or more than 40 rows; or `baseline`
-        is not among the labels.
+        is not among the labels of what pulls arms.
 
     Examples
     --------
@@ -75,12 +77,12 @@ def ratios(results: Results, ax: Axes | None = None, *, baseline: str | None = N
     >>> ratios(runs, Figure().subplots()).get_xlabel()
     'mean pulls over those of Vanilla'
     """
-    cases = [case for case in cases_of(results) if case.finished > 1]
+    cases = comparable(cases_of(results))
     labels = list(dict.fromkeys(case.label for case in cases))
-    if baseline is not None and baseline not in labels:
+    if baseline is not None and not is_choice(baseline, labels):
         raise ArgumentValueError(
             "baseline",
-            f"baseline is {baseline!r}; choose one of {', '.join(map(repr, labels))}",
+            f"baseline is {short.repr(baseline)}; choose one of {', '.join(map(repr, labels))}",
         )
     base = baseline if baseline is not None else labels[0] if labels else ""
     rows = _rows(cases, base)
@@ -88,7 +90,7 @@ def ratios(results: Results, ax: Axes | None = None, *, baseline: str | None = N
         raise ArgumentValueError(
             "results",
             "results has nothing to compare; it needs two algorithms on one instance and delta "
-            "with two finished replications",
+            "with two finished replications and pulls",
         )
     if len(rows) > MOST_ROWS:
         raise ArgumentValueError(
@@ -205,6 +207,11 @@ def size_for(cases: Sequence[Case], baseline: str | None = None) -> tuple[float,
     return SIZE[0], 1.0 + sum(
         row.room for row in _rows(cases, cases[0].label if baseline is None else baseline)
     )
+
+
+def comparable(cases: Sequence[Case]) -> list[Case]:
+    """Return the cases whose mean pulls have a ratio: two replications finished, with a pull."""
+    return [case for case in cases if case.finished > 1 and case.mean > 0.0]
 
 
 def ratio_rows(cases: Sequence[Case], baseline: str | None = None) -> int:

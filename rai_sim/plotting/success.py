@@ -11,8 +11,8 @@ from matplotlib.artist import Artist
 from rai_sim.plotting.intervals import aside, draw_band, room_for
 from rai_sim.plotting.style import Look, axes_or_new, finish, looks_of_lines, plain, short_label
 from rai_sim.simulation.success import SuccessCurve
-from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
-from rai_sim.support.wording import short
+from rai_sim.support.errors import ArgumentValueError
+from rai_sim.support.values import entries
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,13 +67,10 @@ def success(
     >>> ax.get_ylabel(), ax.get_legend_handles_labels()[1][0]
     ('probability to be right', 'Vanilla')
     """
-    drawn = [curves] if isinstance(curves, SuccessCurve) else list(curves)
-    for one in drawn:
-        if not isinstance(one, SuccessCurve):
-            raise ArgumentTypeError(
-                "curves", f"curves holds {short.repr(one)}; give what rai_sim.success_by returned"
-            )
-    if not 1 <= len(drawn) <= _MOST_LINES:
+    given: object = [curves] if isinstance(curves, SuccessCurve) else curves
+    must = "what rai_sim.success_by returned"
+    drawn: list[SuccessCurve] = entries("curves", given, "curves", "curve", SuccessCurve, must)
+    if len(drawn) > _MOST_LINES:
         raise ArgumentValueError(
             "curves", f"curves holds {len(drawn)} curves; a figure shows 1 to {_MOST_LINES}"
         )

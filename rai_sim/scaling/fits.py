@@ -32,7 +32,7 @@ def fit(results: StudyResults, against: str | None = None) -> pl.DataFrame:
     power exactly: a lack of fit is estimated beside the slope (see
     `rai_sim.scaling.power_law`, which derives it). It is about the exponent over the points at
     hand; `local_exponents` shows whether that still changes. Points of fewer than 10 replications,
-    or of which some were given up at `max_pulls`, are left out.
+    of which some were given up at `max_pulls`, or without a pull, are left out.
 
     All points of a study share their seed, so the errors of their means are correlated: how much is
     told by the replications, if rows are kept; else means are taken to be independent.
@@ -75,7 +75,7 @@ def fit(results: StudyResults, against: str | None = None) -> pl.DataFrame:
         raise ArgumentValueError(
             "results",
             f"results has no line with two points of {LEAST_REPLICATIONS} replications each that "
-            "all finished; run more, or more values along the axis",
+            "all finished, with pulls; run more, or more values along the axis",
         )
     return pl.DataFrame(rows, infer_schema_length=None).with_columns(
         pl.col(pl.Float64).fill_nan(None)
@@ -202,6 +202,7 @@ def _used(line: Line) -> list[Point]:
         point
         for point in line.points
         if point.whole
+        and point.row["pulls_mean"] > 0.0  # a rule of one's own may pull nothing
         and point.row["replications"] >= LEAST_REPLICATIONS
         and math.isfinite(line.x(point))
     ]

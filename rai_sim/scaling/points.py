@@ -17,7 +17,7 @@ from rai_sim.simulation.simulate import checked_experiment
 from rai_sim.study import Study, Task
 from rai_sim.support.checks import check_count
 from rai_sim.support.errors import ArgumentError, ArgumentTypeError, ArgumentValueError
-from rai_sim.support.values import short
+from rai_sim.support.values import entries, short
 from rai_sim.support.wording import listed
 
 #: Beyond so many arms an algorithm is left out: rounds of LUCB, two pulls each, grow as the arms do
@@ -51,11 +51,7 @@ Point = tuple[str, Problem, float, dict[str, Any]]
 
 def several(name: str, values: Any, check: Callable[[Any], Any]) -> list[Any]:
     """Return the values along an axis, at least one, no two alike."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise ArgumentTypeError(name, f"{name} is {short.repr(values)}; give a list of numbers")
-    found = [check(value) for value in values]
-    if not found:
-        raise ArgumentValueError(name, f"{name} is empty; give at least one value")
+    found = [check(value) for value in entries(name, values, "numbers")]
     if len(set(found)) < len(found):
         twice = next(value for value in found if found.count(value) > 1)
         raise ArgumentValueError(name, f"{name} holds {twice} twice; leave one out")
@@ -179,18 +175,15 @@ def study_of(
         raise ArgumentTypeError(
             "seed", "seed is None; a study is resumed by its seed: give a non-negative integer"
         )
-    if algorithms is not None and not isinstance(algorithms, Iterable):
-        raise ArgumentTypeError(
-            "algorithms", f"algorithms is {short.repr(algorithms)}; give a list: [rai.Vanilla()]"
-        )
-    chosen = list(_default_algorithms() if algorithms is None else algorithms)
+    given: object = _default_algorithms() if algorithms is None else algorithms
+    chosen = entries("algorithms", given, "algorithms: [rai.Vanilla()]", "algorithm")
     tasks = [
         Task(f"{name}{words}", checked_experiment(problem, one, delta, *numbers), parameters)
         for words, problem, delta, parameters in points
         for one in chosen
         if problem.n_arms <= (limits or {}).get(type(one).__name__.lower(), problem.n_arms)
     ]
-    if not tasks and chosen:
+    if not tasks:
         raise ArgumentValueError(
             "limits", f"limits is {dict(limits or {})}, which leaves nothing to run; raise it"
         )

@@ -154,6 +154,17 @@ def by_arm_frame(result: Kept) -> pl.DataFrame:
     return arm_rows(result.experiment.problem, *known, rows)
 
 
+def shares_of(sums: NDArray[Any], everything: float) -> NDArray[np.float64]:
+    """Return the share of all pulls that sums over some arms are, (A,); NaN where there is no pull.
+
+    Examples
+    --------
+    >>> shares_of(np.array([3, 1]), 4.0), shares_of(np.zeros(2), 0.0)
+    (array([0.75, 0.25]), array([nan, nan]))
+    """
+    return np.asarray(sums / everything if everything else np.full(sums.size, np.nan))
+
+
 def arm_rows(
     problem: Problem, sums: NDArray[np.int64], number: int, rows: NDArray[np.int64] | None
 ) -> pl.DataFrame:
@@ -173,7 +184,7 @@ def arm_rows(
         "mean": np.asarray(arms.means, np.float64),
         "pulls_sum": sums,
         "pulls_mean": sums / number if number else nothing,
-        "share": sums / sums.sum(dtype=np.float64) if number else nothing,
+        "share": shares_of(sums, sums.sum(dtype=np.float64)),
         "pulls_standard_error": errors,
     }
     return pl.DataFrame(frame).with_columns(pl.col(pl.Float64).fill_nan(None))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rai_sim.simulation.intervals import student_quantile
+from rai_sim.simulation.intervals import over_mean, student_quantile
 from rai_sim.simulation.result import Result
 from rai_sim.support.errors import ArgumentValueError
 
@@ -20,9 +20,9 @@ class Ratio:
     Attributes
     ----------
     value : float
-        Mean pulls of the one over those of the other.
+        Mean pulls of the one over those of the other; NaN where the other has a mean of 0.
     low, high : float
-        Its 95 % interval.
+        Its 95 % interval; NaN where either mean is 0, which has no logarithm.
     replications : int
         Pairs of finished replications; without pairs the smaller number of finished replications.
     kind : {"paired", "independent", "any dependence"}
@@ -79,10 +79,13 @@ def paired_ratio(one: Result, other: Result) -> Ratio:
             f"results have {n} finished replications in common; simulate at least two with the "
             "same indices",
         )
+    means = float(x.mean()), float(y.mean())
+    if not all(means):
+        return _ratio(means, math.nan, n, "paired")
     # The logarithm of a mean moves by the relative error: pairs of x / mean - y / mean have its
     # variance, covariance included.
     spread = float(np.std(x / x.mean() - y / y.mean(), ddof=1)) / math.sqrt(n)
-    return _ratio(float(x.mean() / y.mean()), spread, n, "paired")
+    return _ratio(means, spread, n, "paired")
 
 
 def common_replications(one: Result, other: Result) -> int:
@@ -134,16 +137,16 @@ def ratio_of_means(
     2 (95 % interval 1.961 to 2.04)
     """
     other_mean, other_error, other_finished = other
-    errors = standard_error / mean, other_error / other_mean
+    errors = over_mean(standard_error, mean), over_mean(other_error, other_mean)
     spread = math.hypot(*errors) if independent else sum(errors)
     return _ratio(
-        mean / other_mean,
+        (mean, other_mean),
         spread,
         min(finished, other_finished),
         "independent" if independent else "any dependence",
     )
 
 
-def _ratio(value: float, spread: float, n: int, kind: str) -> Ratio:
-    margin = math.exp(student_quantile(n) * spread)
+def _ratio(means: tuple[float, float], spread: float, n: int, kind: str) -> Ratio:
+    value, margin = over_mean(*means), math.exp(student_quantile(n) * spread)
     return Ratio(value, value / margin, value * margin, n, kind)

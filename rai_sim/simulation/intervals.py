@@ -23,10 +23,23 @@ def student_quantile(n: int) -> float:
     return float(stdtrit(n - 1, (1.0 + _CONFIDENCE) / 2.0))
 
 
+def over_mean(value: float, mean: float) -> float:
+    """Return a number as a share of a mean of numbers that are not negative; NaN where either is, and
+    where the mean is 0, of which nothing is a share.
+
+    Examples
+    --------
+    >>> over_mean(1.0, 4.0), over_mean(0.0, 0.0)
+    (0.25, nan)
+    """
+    return value / mean if mean else math.nan
+
+
 def relative_half_width(interval: tuple[float, float], mean: float) -> float:
-    """Return half the width of an interval of a mean over that mean; NaN where either is."""
+    """Return half the width of an interval of a mean over that mean; NaN where either is, or the mean
+    is 0."""
     low, high = interval
-    return (high - low) / 2.0 / mean
+    return over_mean((high - low) / 2.0, mean)
 
 
 def clopper_pearson(errors: int, n: int, confidence: float = _CONFIDENCE) -> tuple[float, float]:

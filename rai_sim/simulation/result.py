@@ -21,6 +21,7 @@ from rai_sim.simulation.merging import joined, kept_by_all, refuse_other_experim
 from rai_sim.simulation.summary import Summary as Summary
 from rai_sim.simulation.summary import summarise
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
+from rai_sim.support.values import entries
 from rai_sim.support.wording import short
 
 if TYPE_CHECKING:
@@ -216,14 +217,8 @@ class Result:
         >>> rai.Result.merge(parts).replications
         30
         """
-        parts = list(results)
-        if not parts:
-            raise ArgumentValueError("results", "results is empty; merge at least one result")
+        parts: list[Result] = entries("results", results, "results", "result", Result, "a Result")
         for part in parts:
-            if not isinstance(part, Result):
-                raise ArgumentTypeError(
-                    "results", f"results holds {short.repr(part)}; every one must be a Result"
-                )
             refuse_other_experiment(parts[0].experiment, part.experiment)
         pieces: list[tuple[int, int, Result, int]] = []
         for part in parts:

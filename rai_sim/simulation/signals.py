@@ -32,6 +32,10 @@ _ENDING = (signal.SIGINT, signal.SIGTERM)
 _flags: dict[object, NDArray[np.int64]] = {}
 
 
+#: Seconds that are waited for at once: a system waits for some centuries at most.
+_MOST_WAITED = 3600.0
+
+
 class _Limit(threading.Thread):
     """A thread that waits for a time to be up, and then has kernels of another one end."""
 
@@ -51,7 +55,7 @@ class _Limit(threading.Thread):
     def run(self) -> None:
         """Wait; a kernel that begins when the time is up finds its flag raised."""
         while (left := self._left()) > 0.0:
-            if self._ended.wait(left):
+            if self._ended.wait(min(left, _MOST_WAITED)):
                 return
         self.up = True
         for flag in tuple(self.flags.values()):

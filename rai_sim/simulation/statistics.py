@@ -133,6 +133,13 @@ class Sums:
         )
 
     @property
+    def relative_deviation(self) -> float:
+        """The standard deviation over the mean: 0 where no replication pulled anything, all being
+        alike; NaN for fewer than two finished replications."""
+        deviation = self.standard_deviation
+        return deviation / self.mean if deviation else deviation
+
+    @property
     def standard_error(self) -> float:
         """Of the mean number of pulls; NaN for fewer than two finished replications."""
         return self.standard_deviation / math.sqrt(self.finished) if self.finished > 1 else math.nan

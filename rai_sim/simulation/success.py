@@ -25,9 +25,9 @@ from rai_sim.simulation.intervals import clopper_pearson
 from rai_sim.simulation.parts import next_size, run_part
 from rai_sim.simulation.simulate import checked_experiment
 from rai_sim.simulation.workers import effective_workers, spread
-from rai_sim.support.checks import check_count, check_workers
+from rai_sim.support.checks import check_count, check_switch, check_workers
 from rai_sim.support.errors import ArgumentValueError
-from rai_sim.support.values import integers
+from rai_sim.support.values import integers, real
 from rai_sim.support.wording import short
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ class SuccessCurve:
         >>> bool((low < curve.share).all() and (curve.share <= high).all())
         True
         """
-        if not 0.0 < confidence < 1.0:
+        check_switch("simultaneous", simultaneous)
+        if not 0.0 < real("confidence", confidence) < 1.0:
             raise ArgumentValueError(
                 "confidence", f"confidence is {confidence}; give a probability such as 0.95"
             )

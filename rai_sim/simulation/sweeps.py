@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from rai_sim.simulation.experiment import Experiment
-from rai_sim.support.errors import ArgumentValueError
-from rai_sim.support.wording import count, listed
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
+from rai_sim.support.wording import count, listed, short
 
 #: Axes along which the instance stays.
 OF_THE_RUN = ("delta", "max_pulls")
@@ -36,11 +36,29 @@ class Varied(Protocol):
         """What the instance was made from."""
 
 
+def check_axis(against: object) -> str:
+    """Return the name of an axis, or raise TypeError for what is no name.
+
+    Examples
+    --------
+    >>> check_axis("delta")
+    'delta'
+    """
+    if not isinstance(against, str):
+        raise ArgumentTypeError(
+            "against",
+            f"against is {short.repr(against)}; give 'delta', 'n', 'gap' or a parameter's name",
+        )
+    return against
+
+
 def abscissa(case: Varied, against: str) -> float:
     """Return where an experiment lies along an axis.
 
     Raises
     ------
+    TypeError
+        If `against` is no text.
     ValueError
         If there is no cap, the problem has a single cluster, whose gap is infinite, or the instance
         no such parameter.
@@ -52,7 +70,7 @@ def abscissa(case: Varied, against: str) -> float:
     >>> abscissa(task, "delta"), abscissa(task, "n"), abscissa(task, "gap")
     (0.01, 10.0, 0.25)
     """
-    e = case.experiment
+    e, against = case.experiment, check_axis(against)
     if against == "delta":
         return e.delta
     if against == "max_pulls":
@@ -103,7 +121,7 @@ def family_of(case: Varied, against: str) -> str:
     That is the name without the swept parameters which its end lists; of instances made by hand,
     the law and what is asked.
     """
-    if against in OF_THE_RUN:
+    if check_axis(against) in OF_THE_RUN:
         return case.instance
     if case.parameters:
         name = case.instance

@@ -15,7 +15,7 @@ from rai_sim.study.error_rate import ERROR_RATE
 from rai_sim.study.schemas import KEEPS
 from rai_sim.study.task import Task
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
-from rai_sim.support.values import real, short
+from rai_sim.support.values import entries, is_choice, real, short
 
 #: A finer precision would need more than 10^11 replications.
 _LEAST_PRECISION = 1e-6
@@ -36,9 +36,11 @@ def named_instances(
     ['instance 1: 2 arms, clusters (1, 1), required (1, 0)']
     """
     if isinstance(instances, Mapping):
+        entries("instances", instances.keys(), "problems", "problem")
         return instances
     named = {}
-    for number, problem in enumerate(instances, 1):
+    what = "problems, or a dict of them by name"
+    for number, problem in enumerate(entries("instances", instances, what, "problem"), 1):
         words = (
             f"{problem.n_arms} arms, clusters {problem.clusters}, required {problem.required}"
             if isinstance(problem, Problem)
@@ -56,7 +58,9 @@ def caps_of(max_pulls: int | Iterable[int | None] | None) -> list[int | None]:
     >>> caps_of(None), caps_of(100), caps_of((100, None))
     ([None], [100], [100, None])
     """
-    single = isinstance(max_pulls, str) or getattr(max_pulls, "shape", None) == ()
+    single = (
+        isinstance(max_pulls, str | bytes | bytearray) or getattr(max_pulls, "shape", None) == ()
+    )
     several = isinstance(max_pulls, Iterable) and not single
     caps: list[Any] = list(max_pulls) if several else [max_pulls]  # type: ignore[arg-type]
     if not caps:
@@ -68,18 +72,7 @@ def caps_of(max_pulls: int | Iterable[int | None] | None) -> list[int | None]:
 
 def check_tasks(tasks: Iterable[Task]) -> tuple[Task, ...]:
     """Return the tasks of a study: at least one, and none twice."""
-    found = tuple(tasks)
-    if not found:
-        raise ArgumentValueError(
-            "tasks",
-            "tasks is empty; a study has at least one instance, one algorithm and one delta",
-        )
-    for task in found:
-        if not isinstance(task, Task):
-            raise ArgumentTypeError(
-                "tasks",
-                f"tasks holds {short.repr(task)}; every entry must be a Task: Study.grid makes them",
-            )
+    found = tuple(entries("tasks", tasks, "tasks", "task", Task, "a Task: Study.grid makes them"))
     seen: dict[str, Task] = {}
     for task in found:
         if task.key in seen:
@@ -132,7 +125,7 @@ def check_precision(value: object) -> float:
 
 def check_keep(keep: object, tasks: Sequence[Task]) -> None:
     """Refuse what is no way to keep results, and rows with the pulls of very many arms."""
-    if not isinstance(keep, str) or keep not in KEEPS:
+    if not is_choice(keep, KEEPS):
         raise ArgumentValueError(
             "keep",
             f"keep is {short.repr(keep)}; choose one of {', '.join(map(repr, KEEPS))}",

@@ -127,7 +127,7 @@ def _like(block: Block, seen: Sums, pilot: Pilot) -> Block:
     """Fill a block with rows of as much randomness as what was seen."""
     random, n = np.random.default_rng(0), len(block.pulls)
     mean, rounds = (seen.mean, seen.mean_rounds) if seen.finished else (1e6, 1e6)
-    spread = seen.standard_deviation / mean if seen.finished > 1 else _SPREAD
+    spread = seen.relative_deviation if seen.finished > 1 else _SPREAD
     for column, middle in ((block.pulls, mean), (block.rounds, rounds)):
         drawn = middle * (1.0 + spread * random.standard_normal(n))
         column[:] = np.clip(drawn, 1.0, 2.0**62)

@@ -48,6 +48,7 @@ from rai_sim.support.checks import check_delta
 from rai_sim.support.errors import ArgumentTypeError
 from rai_sim.support.files import place_of, remedy_of
 from rai_sim.support.reading import inputs_noted, read_text
+from rai_sim.support.values import path_of
 
 #: Keys at the top whose values `Study` checks, those that decide a task's numbers, with defaults,
 #: and all.
@@ -61,8 +62,9 @@ _TOP = ("algorithms", "delta", *_STUDY, *_NUMBERS, "max_pulls", "store", "instan
 def read_study(path: str | os.PathLike[str], **changes: Any) -> Study:
     """Read a study from a TOML file, with some keys' values in place of the file's, which are refused
     as arguments (see `Study.from_toml`)."""
+    place = path_of("path", path)
     with inputs_noted():  # a sweep reads a file of means once for each of its values
-        return _study(_read(path), Path(path).parent, changes)
+        return _study(_read(place), place.parent, changes)
 
 
 def store_of(path: str | os.PathLike[str]) -> Path:

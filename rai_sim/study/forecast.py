@@ -105,7 +105,7 @@ def _wanted(study: Study, task: Task, verdict: Verdict, seen: Sums) -> tuple[int
         # of a few that all were capped: if the others are, too, the first look is the end
         known = seen.finished > 1 or (seen.replications >= PILOT and not seen.finished)
         if seen.finished > 1:
-            spread = np.array([(seen.standard_deviation / seen.mean) ** 2])
+            spread = np.array([seen.relative_deviation**2])
             share = np.array([seen.finished / seen.replications])
             wanted = max(wanted, int(looks_for(study.precision, spread, share, study.most)[0]))
     if study.until is not None:

@@ -9,7 +9,6 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from rai_sim.algorithms.base import Algorithm
@@ -36,6 +35,7 @@ from rai_sim.support.checks import check_progress, check_workers
 from rai_sim.support.durations import seconds_of
 from rai_sim.support.errors import ArgumentTypeError
 from rai_sim.support.forks import refuse_forked_polars
+from rai_sim.support.values import entries, path_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,7 +154,9 @@ class Study(Definition):
                 "seed",
                 "seed is None; a study is resumed by its seed: give a non-negative integer",
             )
-        chosen, levels, caps = list(algorithms), list(deltas), caps_of(max_pulls)
+        chosen = entries("algorithms", algorithms, "algorithms: [rai.Vanilla()]", "algorithm")
+        levels = entries("deltas", deltas, "error probabilities: [0.1, 0.01]")
+        caps = caps_of(max_pulls)
         tasks = [
             Task(name, checked_experiment(problem, algorithm, delta, seed, skip_error, cap))
             for name, problem in named.items()
@@ -280,7 +282,7 @@ class Study(Definition):
         limit = None if time_limit is None else seconds_of("time_limit", time_limit)
         if (flaw := why_not_run(self.tasks)) is not None:
             raise ValueError(flaw)
-        place = Path(folder)
+        place = path_of("folder", folder)
         run: StudyRun | None = None
         with Interrupts() as interrupts:
             try:
@@ -363,7 +365,7 @@ class Study(Definition):
         if (flaw := why_not_run(self.tasks)) is not None:
             raise ValueError(flaw)
         refuse_forked_polars("Study.estimate")
-        place = None if folder is None else Path(folder)
+        place = None if folder is None else path_of("folder", folder)
         there = Ledger(self.limit, self.decides)
         if place is not None and place.is_dir() and any(place.iterdir()):
             there = self.results(place).ledger
@@ -390,4 +392,4 @@ class Study(Definition):
         >>> large.results(folder).progress()
         (5, 20)
         """
-        return open_results(Path(folder), self, self.limit, self.decides)
+        return open_results(path_of("folder", folder), self, self.limit, self.decides)

@@ -25,12 +25,21 @@ from rai_sim.study.schemas import AT_CAP
 from rai_sim.study.selection import select_tasks
 from rai_sim.study.stopping import Verdict
 from rai_sim.study.task import Task
-from rai_sim.support.errors import ArgumentValueError
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.forks import refuse_forked_polars
+from rai_sim.support.values import short
 
 if TYPE_CHECKING:
     from rai_sim.algorithms.base import Algorithm
     from rai_sim.study.grid import Study
+
+
+def check_task(task: object) -> None:
+    """Refuse what is no task, such as a task's number."""
+    if not isinstance(task, Task):
+        raise ArgumentTypeError(
+            "task", f"task is {short.repr(task)}; give a Task, one of the results' `tasks`"
+        )
 
 
 class Holdings:
@@ -258,6 +267,8 @@ class Holdings:
 
         Raises
         ------
+        TypeError
+            If `task` is no task.
         ValueError
             If the store keeps aggregates only, or has no replication of the task.
 
@@ -270,6 +281,7 @@ class Holdings:
         >>> results.result(study.tasks[0]) == rai.simulate(rai.table_problem(), rai.Vanilla(), replications=5, seed=0)
         True
         """
+        check_task(task)
         rows = self.rows().filter(pl.col("task") == task.key).sort("replication").collect()
         if not len(rows):
             raise ArgumentValueError(
@@ -320,6 +332,7 @@ class Holdings:
         >>> study.run(tempfile.mkdtemp()).arm_pulls_sum(study.tasks[0])
         (array([5185, 5185, 5185, 5185, 5185, 5185, 5185, 5185, 5185, 5185]), 5)
         """
+        check_task(task)
         if not self.keeps_arm_pulls:
             raise ValueError(f"store {self.folder} {NOT_KEPT}")
         if self.keeps_rows:
@@ -361,6 +374,7 @@ class Holdings:
         >>> results.pulls_distribution(study.tasks[0])
         (array([10370.]), array([5]))
         """
+        check_task(task)
         n, sums = self._data.ledger[task.key].total(self._verdict(task).replications)
         # the replications that the summary is of: behind a gap there may be more
         if self.keeps_rows:

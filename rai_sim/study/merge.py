@@ -18,10 +18,9 @@ from rai_sim.study.opening import open_study
 from rai_sim.study.results import StudyResults
 from rai_sim.study.store import Store, StoreError
 from rai_sim.study.union import Source, cut_of, forget, united
-from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.files import flush_folder, remedy_of, write_atomically
 from rai_sim.support.forks import refuse_forked_polars
-from rai_sim.support.values import short
+from rai_sim.support.values import entries, path_of
 
 
 def merge_studies(
@@ -69,13 +68,8 @@ def merge_studies(
     True
     """
     refuse_forked_polars("merge_studies")
-    if isinstance(sources, str | os.PathLike):
-        raise ArgumentTypeError(
-            "sources", f"sources is {short.repr(sources)}; give a list of folders"
-        )
-    places, target = [Path(source) for source in sources], Path(folder)
-    if not places:
-        raise ArgumentValueError("sources", "sources is empty; give at least one folder")
+    places = [path_of("sources", one) for one in entries("sources", sources, "folders", "folder")]
+    target = path_of("folder", folder)
     _check_target(target, places)
     with Interrupts() as interrupts, interrupts.held():
         stores = [Store(place, None, interrupts.heed) for place in places]

@@ -15,6 +15,7 @@ from rai_sim.study.data import StudyData
 from rai_sim.study.interrupts import Interrupts
 from rai_sim.study.results import StudyResults
 from rai_sim.study.task import Task
+from rai_sim.support.values import path_of
 
 if TYPE_CHECKING:
     from rai_sim.study.grid import Study
@@ -129,7 +130,7 @@ def open_study(folder: str | os.PathLike[str]) -> StudyResults:
     ...     print(rai.open_study(folder).summary().select("algorithm", "replications").rows())
     [('Vanilla(merging=True)', 10), ('Butterscotch(merging=True)', 10)]
     """
-    return open_results(Path(folder), None)
+    return open_results(path_of("folder", folder), None)
 
 
 def open_results(

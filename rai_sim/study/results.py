@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -25,10 +24,11 @@ from rai_sim.study.store import StoreWarning
 from rai_sim.study.stored import runnable, why_not_run
 from rai_sim.study.summary import known_of, more_than_asked, summary_frame
 from rai_sim.study.verify import Verification, verify
-from rai_sim.support.checks import check_count, check_seed, check_workers
-from rai_sim.support.errors import ArgumentValueError
+from rai_sim.support.checks import check_count, check_seed, check_switch, check_workers
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.exports import write_table
 from rai_sim.support.forks import refuse_forked_polars
+from rai_sim.support.values import path_of, short
 
 if TYPE_CHECKING:
     from rai_sim.study.grid import Study
@@ -186,7 +186,9 @@ class StudyResults(Holdings):
         self._export(path, ".parquet", rows, arms)
 
     def _export(self, path: str | os.PathLike[str], end: str, rows: bool, arms: bool) -> None:
-        place = Path(path)
+        place = path_of("path", path)
+        check_switch("rows", rows)
+        check_switch("arms", arms)
         if place.suffix.lower() != end:
             raise ArgumentValueError(
                 "path", f"path is {os.fspath(path)!r}; give a name that ends in {end}"
@@ -267,7 +269,12 @@ class StudyResults(Holdings):
         """
         from rai_sim.report import write_report  # here: figures are slow to load
 
-        write_report(self, Path(path), title=title, all_figures=all_figures)
+        check_switch("all_figures", all_figures)
+        if not (title is None or isinstance(title, str)):
+            raise ArgumentTypeError(
+                "title", f"title is {short.repr(title)}; give a text, or None for the store's name"
+            )
+        write_report(self, path_of("path", path), title=title, all_figures=all_figures)
 
     def verify(
         self, sample: int = 100, *, seed: int | None = None, n_jobs: int | None = 1

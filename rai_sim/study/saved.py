@@ -30,6 +30,7 @@ from rai_sim.study.task import Task, instance_key, instance_row, task_row
 from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.files import write_atomically
 from rai_sim.support.forks import refuse_forked_polars
+from rai_sim.support.values import path_of
 
 #: Version of the layout.
 FORMAT = 1
@@ -40,7 +41,7 @@ _REMEDY = "name a file that Result.save has written"
 def save_result(result: Result, path: str | os.PathLike[str]) -> None:
     """Write a result into a Parquet file (see `Result.save`)."""
     refuse_forked_polars("Result.save")
-    place, run = Path(path), result.experiment
+    place, run = path_of("path", path), result.experiment
     if place.suffix.lower() != ".parquet":
         raise ArgumentValueError(
             "path",
@@ -108,8 +109,12 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     Result(Butterscotch(merging=True), delta=0.01, seed=0, replications=10, finished=10)
     """
     refuse_forked_polars("load_result")
-    place = Path(path)
-    data = place.read_bytes()
+    place = path_of("path", path)
+    try:
+        data = place.read_bytes()
+    except OSError as error:
+        said = f"path is {os.fspath(path)!r}, which cannot be read: {error.strerror or error}"
+        raise type(error)(f"{said}; {_REMEDY}") from None
     about = _about(place, data)
     try:
         instance = about["instance"]

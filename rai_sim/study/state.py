@@ -137,10 +137,9 @@ class State:
         there, n, total, squares = self._moments
         enough = n >= PILOT
         mean = self._ratio(total, n * enough)
-        # Of few replications the variance is divided by n - 1.
-        spread = self._like_others(
-            (self._ratio(squares, n * enough) / mean**2 - 1.0) * n / np.maximum(n - 1.0, 1.0)
-        )
+        # Of few replications the variance is divided by n - 1; without a pull all are alike.
+        spread = (self._ratio(squares, n * enough * mean**2) - 1.0) * n / np.maximum(n - 1.0, 1.0)
+        spread = self._like_others(np.where(mean == 0.0, 0.0, spread))
         finished = self._like_others(self._ratio(n, there * enough))
         looks = looks_for(self._precision, spread, finished, self._most)
         return np.where(self.final | np.isnan(looks), wanted, np.maximum(wanted, looks))
@@ -171,8 +170,9 @@ class State:
 
     def worst_error(self) -> float:
         """Return the largest half-width of a 95 % interval of mean pulls, as a share of the mean;
-        NaN if none is known."""
-        _, n, total, squares = self._moments[:, self._moments[1] > 1]
+        NaN if none is known: nothing is a share of no pulls."""
+        known = (self._moments[1] > 1) & (self._moments[2] > 0.0)
+        _, n, total, squares = self._moments[:, known]
         if not len(n):
             return math.nan
         mean = total / n

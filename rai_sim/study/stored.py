@@ -28,6 +28,7 @@ from rai_sim.engine.streams import STREAM_VERSION
 from rai_sim.problem import Problem, check_delta
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.study.task import Task, algorithm_from_json, arms_from_json, instance_key
+from rai_sim.support.checks import of_package
 from rai_sim.support.wording import shortened
 
 #: Returns where the classes come from that a store's parts were made with, "my_rules.SuccElim" by
@@ -217,15 +218,19 @@ class Reader:
         )
         experiment = Experiment(*arguments)
         if not remedies and experiment.identity().rpartition(":")[2] != row["task"]:
-            what = (
-                f"what {row['algorithm']} or its setting is was another thing when this was stored"
+            what, cls = (
+                f"what {row['algorithm']} or its setting is was another thing when this was stored",
+                type(algorithm),
             )
+            name = _name_in(str(row["algorithm_options"]), cls.__name__.lower())
+            remedy = self._of_then(name, cls)
             if row["stream_version"] != STREAM_VERSION:
-                what = (
+                what, remedy = (
                     f"it has the streams of version {row['stream_version']}, this rai_sim those of "
-                    f"version {STREAM_VERSION}"
+                    f"version {STREAM_VERSION}",
+                    self._version(),
                 )
-            remedies = [f"{what}: {self._version()}"]
+            remedies = [f"{what}: {remedy}"]
         if remedies:
             for remedy in remedies:
                 self.remedies[remedy] = self.remedies.get(remedy, 0) + 1
@@ -266,7 +271,9 @@ class Reader:
             problem = Problem(arms, stored["clusters"], stored["required"], strict=False)
             if instance_key(problem) == stored["instance"]:
                 return problem, ""
-            remedy = f"the reward law {stored['law']} is not what it was when this was stored: {self._version()}"
+            law = stored["law"]
+            of_then = self._of_then(law, LAWS[law])
+            remedy = f"the reward law {law} is not what it was when this was stored: {of_then}"
         except Exception as error:  # as above
             remedy = self._remedy("reward law", stored["law"], LAWS, error)
         gap = (
@@ -310,13 +317,24 @@ class Reader:
 
     def _remedy(self, what: str, name: str, known: Mapping[str, type], error: Exception) -> str:
         if name in known:
-            return f"{what} {name} is here, but not with what is stored of it ({_short(error)}): {self._version()}"
+            of_then = self._of_then(name, known[name])
+            return f"{what} {name} is here, but not with what is stored of it ({_short(error)}): {of_then}"
         origin = self._origins.get(name)
         if origin is None:
             return f"{what} {name} is not known here: import the module that defines it before {self._opened}"
         if origin.startswith("rai_sim."):
             return f"{what} {name} is not known here: {self._version()}"
         return f"{what} {name} is not known here: import {origin} before {self._opened}"
+
+    def _of_then(self, name: str, cls: type) -> str:
+        """Return how to come by the class of a name as it was when this was stored: one of a user's has
+        other code, or is another one altogether, whose versions nobody numbers."""
+        here, origin = origin_of(cls), self._origins.get(name, "")
+        if of_package(cls):
+            return self._version()
+        if origin in ("", here):
+            return f"give {here} the code and the options that it had"
+        return f"import {origin} before {self._opened}, in place of {here}"
 
     @cached_property
     def _origins(self) -> Mapping[str, str]:

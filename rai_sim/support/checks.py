@@ -3,6 +3,8 @@ do."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -169,6 +171,45 @@ def check_workers(n_jobs: int | None) -> int | None:
             "core",
         )
     return workers
+
+
+def check_class_name(argument: str, known: Mapping[str, type], cls: type) -> None:
+    """Refuse a class of a user's that has the name of one of the package's, in whatever case: by it
+    files, stores and the command line know them.
+
+    Parameters
+    ----------
+    argument : str
+        What such classes are given as, "algorithm" or "arms".
+    known : mapping of str to type
+        The classes that there are, by their lower-case names.
+    cls : type
+        The new one.
+
+    Raises
+    ------
+    ValueError
+        If it has.
+    """
+    before = known.get(cls.__name__.lower())
+    if before is not None and of_package(before) and not of_package(cls):
+        raise ArgumentValueError(
+            argument,
+            f"{argument}: {cls.__name__} is the name of the package's own "
+            f"{before.__module__}.{before.__qualname__}, as which studies would store this class; "
+            "call it otherwise",
+        )
+
+
+def of_package(cls: type) -> bool:
+    """Whether a class is the package's, not a user's.
+
+    Examples
+    --------
+    >>> of_package(ArgumentValueError), of_package(int)
+    (True, False)
+    """
+    return cls.__module__.partition(".")[0] == "rai_sim"
 
 
 def check_switch(name: str, value: object) -> bool:

@@ -14,14 +14,14 @@ import sys
 import sysconfig
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from tokenize import TokenError
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rai_sim.support.errors import ArgumentValueError
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 
 
 def digest_of(*functions: Callable[..., Any], facts: object = (), by_source: bool = True) -> str:
@@ -320,6 +320,32 @@ class _Bare(ast.NodeTransformer):
         """Leave the annotation out."""
         node.annotation = None
         return node
+
+
+def check_parameters(
+    argument: str, where: str, function: Callable[..., Any], wanted: Sequence[str]
+) -> None:
+    """Make sure that a function of a user's class takes what it will be given, without the class's
+    object.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it does not.
+    """
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*wanted)
+    except TypeError:
+        fits = False
+    else:
+        fits = next(iter(signature.parameters)) != "self"
+    if not fits:
+        raise ArgumentTypeError(
+            argument,
+            f"{argument}: {where} takes ({', '.join(signature.parameters)}); write it as a static "
+            f"method, with @staticmethod above it, of ({', '.join(wanted)})",
+        )
 
 
 def confirm(

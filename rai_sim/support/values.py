@@ -11,8 +11,10 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from collections.abc import Iterable, Mapping, Sequence, Set
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -139,6 +141,91 @@ def integers(
             f"{name}={short.repr(value)}{written_whole(items[i])}; give integers: {each}",
         )
     return tuple(map(int, items))
+
+
+def entries(
+    name: str, value: object, what: str, one: str = "value", each: type = object, must: str = ""
+) -> list[Any]:
+    """Return the entries of what must be several of something: a list, or whatever can be gone
+    through, but a text or a mapping.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : object
+        What was given for it.
+    what, one : str
+        What is to be given, such as "problems, or a dict of them", and a single one.
+    each : type, default object
+        What every entry must be one of; `must` says so.
+
+    Raises
+    ------
+    TypeError
+        If it is no such thing, or holds something else.
+    ValueError
+        If it is empty.
+
+    Examples
+    --------
+    >>> entries("deltas", (0.1, 0.01), "error probabilities")
+    [0.1, 0.01]
+    """
+    if isinstance(value, (*_TEXTS, Mapping)) or getattr(value, "shape", None) == ():
+        found = None
+    else:
+        found = list(value) if isinstance(value, Iterable) else None
+    if found is None:
+        raise ArgumentTypeError(name, f"{name} is {short.repr(value)}; give a list of {what}")
+    if not found:
+        raise ArgumentValueError(name, f"{name} is empty; give at least one {one}")
+    for entry in found:
+        if not isinstance(entry, each):
+            raise ArgumentTypeError(
+                name, f"{name} holds {short.repr(entry)}; every entry must be {must}"
+            )
+    return found
+
+
+def path_of(name: str, value: object) -> Path:
+    """Return the path that is given as an argument.
+
+    Raises
+    ------
+    TypeError
+        If it is no path: neither a text nor a `pathlib` path.
+    ValueError
+        If it is empty, which would be the working folder, or no system could have it.
+
+    Examples
+    --------
+    >>> path_of("folder", "runs/one.study").name
+    'one.study'
+    """
+    text = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(text, str):
+        raise ArgumentTypeError(
+            name, f"{name} is {short.repr(value)}; give a path: a text, or one of pathlib's"
+        )
+    if not text or "\0" in text:
+        raise ArgumentValueError(
+            name,
+            f"{name} is {text!r}, which names nothing; give a path, '.' for the working folder",
+        )
+    return Path(text)
+
+
+def is_choice(value: object, choices: Collection[str]) -> bool:
+    """Whether a value is one of some texts: an array, which every comparison makes an array of, is
+    none.
+
+    Examples
+    --------
+    >>> is_choice("pairs", ("pairs", "paper")), is_choice(np.array(["pairs", "paper"]), ("pairs",))
+    (True, False)
+    """
+    return isinstance(value, str) and value in choices
 
 
 def texts(name: str, value: Iterable[str]) -> tuple[str, ...]:

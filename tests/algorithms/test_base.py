@@ -40,6 +40,19 @@ def test_a_class_is_known_by_its_name_in_small_letters() -> None:
     assert ALGORITHMS.pop("longwalk") is LongWalk
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_names_of_the_package_are_taken(known: bool) -> None:
+    """A class of a user's cannot take the place of one of the package's, whatever its letters."""
+    with pytest.raises(
+        ValueError, match=r"algorithm: Lucb is the name of the package's own rai_sim"
+    ):
+        type("Lucb", (Walk,), {"__module__": __name__}, known=known)
+    assert ALGORITHMS["lucb"] is rai.LUCB
+    for far in (1, 2):  # a user's own may be defined anew, as in a notebook
+        made = type("Stroll", (Walk,), {"__module__": __name__, "far": far})
+        assert ALGORITHMS.pop("stroll") is made
+
+
 def test_a_class_without_a_kernel_makes_no_algorithm() -> None:
     """`run_block` is asked for."""
 

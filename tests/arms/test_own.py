@@ -142,6 +142,29 @@ def test_numba_errors_are_told() -> None:
     assert np.isfinite(Coin([0.5]).sample(0, 10)).all()
 
 
+@pytest.mark.parametrize(
+    ("pull", "given"),
+    [(lambda law, arm, random: None, "nothing"), (lambda law, arm, random: 0.5, "a float")],
+)
+def test_what_pull_gives_back(pull: Any, given: str) -> None:
+    """A reward without the state, or nothing at all."""
+    with pytest.raises(
+        ValueError, match=f"Odd.pull returned {given}; return a number and the state"
+    ):
+        made(pull)([0.5, 0.3]).sample(0, 3)
+
+
+def test_parameters_are_looked_at_when_a_class_is_defined() -> None:
+    """Of both functions; and the package's own names are taken."""
+    with pytest.raises(TypeError, match=r"arms: Odd.pull takes \(law, arm\); write it as a static"):
+        made(lambda law, arm: (0.5, 0))
+    with pytest.raises(TypeError, match=r"Odd.pulls takes .* of \(law, arm, k, random\)"):
+        made(_double, pulls=staticmethod(_double))
+    with pytest.raises(ValueError, match=r"arms: BETA is .* own rai_sim\.arms\.beta\.Beta"):
+        type("BETA", (rai.OwnArms,), {"pull": staticmethod(_double), "__module__": __name__})
+    assert LAWS["beta"] is rai.Beta
+
+
 class Interval(rai.OwnArms, known=False):
     """Uniform rewards, with the fields that come to mind first."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -232,5 +233,8 @@ def test_refusals() -> None:
         degenne_koolen([0.5])  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"family is 'poisson'; choose 'gaussian' or 'bernoulli'"):
         degenne_koolen(rai.table_problem(), "poisson")  # type: ignore[arg-type]
+    several: Any = np.array(["gaussian", "bernoulli"])
+    with pytest.raises(ValueError, match=r"family is array\(.*; choose 'gaussian' or 'bernoulli'"):
+        degenne_koolen(rai.table_problem(), several)
     with pytest.raises(ValueError, match=r"mean of arm 1 is 1\.5; Bernoulli means are in \[0, 1\]"):
         degenne_koolen(rai.best_arm(rai.Gaussian([0.5, 1.5])), "bernoulli")

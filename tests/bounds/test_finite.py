@@ -256,3 +256,5 @@ def test_refusals() -> None:
         practical(3, 0.1)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"threshold is 'best'; choose 'pairs', 'paper' or"):
         practical(rai.table_problem(), 0.1, "best")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"threshold is array\(.*; choose 'pairs', 'paper' or"):
+        practical(rai.table_problem(), 0.1, np.array(["pairs", "paper"]))  # type: ignore[arg-type]

@@ -49,10 +49,10 @@ def test_names_are_looked_at_before_anything_runs(tmp_path: Path) -> None:
         "run --means F -o LINK --problem best_arm",
         "run --means 0.9,0.5 --clusters @SIZES --required 1,0 -o SIZES",
         "run --law categorical --values 0,1 --probabilities @T --problem best_arm -o T",
-        "success --pulls @SIZES -o SIZES",
+        "success --pulls @BUDGETS -o BUDGETS",
         "study S -o F",
         "export S",
-        "report S -o F",
+        "report S -o PAGE",
     ],
 )
 def test_no_output_goes_over_what_was_read(words: str, tmp_path: Path, capsys: Capture) -> None:
@@ -61,6 +61,9 @@ def test_no_output_goes_over_what_was_read(words: str, tmp_path: Path, capsys: C
     means.write_text("title,mean\nx,0.75\ny,0.25\n")
     sizes.write_text("1\n1\n")
     table.write_text("0.5,0.5\n0.25,0.75\n")
+    budgets = tmp_path / "budgets.csv"
+    budgets.write_text("1\n2\n")
+    (tmp_path / "page.html").symlink_to(means)
     (tmp_path / "link.csv").symlink_to(means)
     study = tmp_path / "f.toml"
     study.write_text(
@@ -69,9 +72,11 @@ def test_no_output_goes_over_what_was_read(words: str, tmp_path: Path, capsys: C
     )
     rai.Study.from_toml(study).run(tmp_path / "f.study")
     places = {"F": means, "LINK": tmp_path / "link.csv", "SIZES": sizes, "S": study, "T": table}
+    places |= {"BUDGETS": budgets, "PAGE": tmp_path / "page.html"}
     for name, place in places.items():
         words = re.sub(rf"(?<= |@){name}\b", str(place), words)
-    before = [one.read_bytes() for one in (means, sizes, table)]
+    read = means, sizes, table, budgets
+    before = [one.read_bytes() for one in read]
     assert "is a file that is read here; give another name" in refused(capsys, words)
     assert [one.read_bytes() for one in (means, sizes, table)] == before
 

@@ -14,6 +14,7 @@ from numba.core.errors import TypingError
 
 import rai_sim
 from rai_sim.engine.jit import (
+    REAL,
     digest_of,
     driver,
     exposed,
@@ -21,6 +22,8 @@ from rai_sim.engine.jit import (
     gives_words,
     kernel,
     kernel_sources,
+    of_types,
+    returned,
     source_digest,
 )
 
@@ -315,6 +318,25 @@ class Held(NamedTuple):
     """What kernels find a law in."""
 
     law: Worded | Plain
+
+
+@of_types(*REAL)
+def _doubled(value: Any) -> float:
+    return 2.0 * value  # type: ignore[no-any-return]
+
+
+@numba.njit  # type: ignore[untyped-decorator]
+def _calls_doubled(value: Any) -> Any:
+    return _doubled(value)
+
+
+def test_a_helper_of_some_types_alone() -> None:
+    """Of a number it is compiled, of a text the call is not; what a function returns is known."""
+    assert _calls_doubled(3) == _calls_doubled(3.0) == 6.0
+    with pytest.raises(TypingError):
+        _calls_doubled("a")
+    assert returned(lambda value: value < 1, (2,)) == numba.types.boolean
+    assert returned(lambda value: value.nothing, (2,)) is None
 
 
 def _stand_in(given: Any) -> float:

@@ -1,5 +1,6 @@
 """Pulls by arm in a study's figures: of whom, in how many replications."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,7 @@ def test_lucb_is_left_out_where_it_is_too_dear(
         {"x": rai.table_problem(task=2)}, [rai.Vanilla(), rai.LUCB()], [0.1], replications=40
     ).run(tmp_path / "store")
     case = next(case for case in cases_of(results) if case.label == "LUCB")
+    assert by_arm.replications_again(replace(case, mean=0.0)) == 100
     monkeypatch.setattr(by_arm, "_PULLS", 2.0 * case.mean)
     assert by_arm.replications_again(case) == 30
     assert "Without" not in next(

@@ -78,6 +78,14 @@ def test_intervals_are_of_rows_alone() -> None:
     assert interval_words([ArmPulls(40, np.ones(1), 2.0)], "mean")[0][1] == ""
 
 
+def test_no_arm_has_a_share_of_nothing() -> None:
+    """NaN, without a warning; the means are 0."""
+    none = ArmPulls(40, np.zeros(2), 0.0, np.zeros((40, 2)), np.zeros(40))
+    assert np.isnan(none.share).all()
+    assert np.isnan(none.error_of_share()).all()
+    assert none.mean.tolist() == none.error_of_mean().tolist() == [0.0, 0.0]
+
+
 @pytest.mark.parametrize("draw", FIGURES)
 @pytest.mark.parametrize("keep", ["arm_pulls", "arm_pulls_sum"])
 def test_figures_use_what_is_kept(draw: Any, keep: str, again: list[object]) -> None:

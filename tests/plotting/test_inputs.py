@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 from figures import legend_of
 
@@ -65,6 +66,21 @@ def small(max_pulls: int | None = None) -> rai.Result:
             lambda runs: distribution(runs * 3),
             ValueError,
             "results holds 12 experiments; a figure shows at most 10",
+        ),
+        (
+            lambda runs: untyped(mean_pulls, runs, against=np.array(["n", "gap"])),
+            TypeError,
+            r"against is array\(.*; give 'delta', 'n', 'gap' or a parameter's name",
+        ),
+        (
+            lambda runs: untyped(distribution, runs, kind=np.array(["ecdf", "histogram"])),
+            ValueError,
+            r"kind is array\(.*; choose 'ecdf' or 'histogram'",
+        ),
+        (
+            lambda runs: untyped(ratios, runs, baseline=np.array(["Vanilla", "LUCB"])),
+            ValueError,
+            r"baseline is array\(.*; choose one of 'Vanilla'",
         ),
         (
             lambda runs: mean_pulls(runs, against="luck"),

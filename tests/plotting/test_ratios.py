@@ -1,5 +1,6 @@
 """Ratios of mean pulls: paired where replications are, and honest where they are not."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,18 @@ def test_runs_of_which_hardly_a_pair_finished_are_compared(tmp_path: Path) -> No
         [problem], [rai.Vanilla(), rai.LUCB()], [0.01], replications=40, max_pulls=3700
     )
     study.run(tmp_path / "store").report(tmp_path / "report.html")
+
+
+def test_what_pulls_nothing_is_left_out(runs: list[rai.Result]) -> None:
+    """The first algorithm that pulls is the baseline then; what pulls nothing can be none."""
+    idle = replace(runs[0], pulls=np.zeros_like(runs[0].pulls))
+    ax = ratios({"idle": idle, "Vanilla": runs[0], "LUCB": runs[3]})
+    assert ax.get_xlabel() == "mean pulls over those of Vanilla"
+    assert "idle" not in legend_of(ax)
+    with pytest.raises(ValueError, match="baseline is 'idle'; choose one of 'Vanilla', 'LUCB'"):
+        ratios({"idle": idle, "Vanilla": runs[0], "LUCB": runs[3]}, baseline="idle")
+    with pytest.raises(ValueError, match="two finished replications and pulls"):
+        ratios({"idle": idle, "Vanilla": runs[0]})
 
 
 def test_a_base_that_was_capped_is_told() -> None:

@@ -61,8 +61,12 @@ def test_the_same_twice_is_numbered() -> None:
 def test_refusals() -> None:
     """Of other things, and of too many."""
     one = curve(rai.Vanilla(), 0.1, 1)
-    with pytest.raises(TypeError, match=r"give what rai_sim\.success_by returned"):
+    with pytest.raises(TypeError, match=r"every entry must be what rai_sim\.success_by returned"):
         success([3], Figure().subplots())  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="curves is 3; give a list of curves"):
+        success(3, Figure().subplots())  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="curves is empty; give at least one curve"):
+        success([], Figure().subplots())
     with pytest.raises(ValueError, match="curves holds 11 curves; a figure shows 1 to 10"):
         success([one] * 11, Figure().subplots())
 

@@ -1,6 +1,7 @@
 """Exponents of studies."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 
 import rai_sim as rai
 from rai_sim.scaling import fit, local_exponents, over_gap, power_law
-from rai_sim.scaling.fits import _correlation
+from rai_sim.scaling.fits import _correlation, _used
+from rai_sim.scaling.lines import lines_of
 from rai_sim.study import StudyResults
 
 
@@ -116,6 +118,9 @@ def test_points_that_would_mislead_are_left_out(tmp_path: Path) -> None:
     whole = over_gap(gaps=gaps[:3], algorithms=algorithms, replications=20)
     (same,) = fit(whole.run(tmp_path / "whole")).iter_rows(named=True)
     assert same["exponent"] == row["exponent"]
+    (line,) = lines_of(results)
+    idle = replace(line.points[0], row={**line.points[0].row, "pulls_mean": 0.0})
+    assert len(_used(replace(line, points=[idle, *line.points[1:]]))) == 2
     few = over_gap(gaps=gaps, algorithms=algorithms, replications=9).run(tmp_path / "few")
     for function in (fit, local_exponents):
         with pytest.raises(ValueError, match="no line with two points of 10 replications each"):

@@ -129,7 +129,7 @@ ONE = rai.coarse_ranking(rai.Bernoulli([0.5, 0.25]), (2,))
         ("over_delta", {"seed": None}, "seed is None; a study is resumed by its seed"),
         ("over_delta", {"replications": 3, "precision": 0.1}, "give one of the two"),
         ("over_delta", {"algorithms": ["lucb"]}, "algorithm must be an algorithm"),
-        ("over_delta", {"algorithms": []}, "tasks is empty"),
+        ("over_delta", {"algorithms": []}, "algorithms is empty; give at least one algorithm"),
         ("over_gap", {"gaps": [0.1, -0.1]}, "gaps holds -0.1; every gap must be positive"),
         ("over_gap", {"gaps": ["0.1"]}, "gaps must be a number; got '0.1'"),
         ("over_gap", {"gaps": [1.5]}, r"gaps holds 1.5, for which means\[0\] is 1.25"),

@@ -144,6 +144,8 @@ def test_by_arm_tells_of_each_arm() -> None:
     summed = run("arm_pulls_sum").by_arm()
     assert summed.drop("pulls_standard_error").equals(frame.drop("pulls_standard_error"))
     assert summed["pulls_standard_error"].null_count() == 10
+    idle = arm_rows(PROBLEM, np.zeros(10, np.int64), 5, None)
+    assert (idle["share"].null_count(), idle["pulls_mean"].sum()) == (10, 0.0)
     nothing = arm_rows(PROBLEM, np.zeros(10, np.int64), 0, None)
     assert nothing["share"].null_count() == nothing["pulls_mean"].null_count() == 10
     with pytest.raises(ValueError, match="the result keeps no pulls by arm; run it with keep="):

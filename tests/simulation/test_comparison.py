@@ -109,3 +109,14 @@ def test_a_constant_ratio_has_no_width() -> None:
     x = np.array([10.0, 20.0, 40.0])
     ratio = paired_ratio(result_of(3 * x), result_of(x))
     assert (ratio.low, ratio.value, ratio.high) == pytest.approx((3.0, 3.0, 3.0))
+
+
+def test_a_mean_of_no_pulls_has_no_ratio() -> None:
+    """Nothing is a multiple of it, and it has no logarithm, thus no interval; nothing is warned of."""
+    some, none = np.array([100.0, 300.0]), np.zeros(2)
+    over = paired_ratio(result_of(some), result_of(none))
+    under = paired_ratio(result_of(none), result_of(some))
+    loose = ratio_of_means(0.0, 0.0, 2, (200.0, 100.0, 2))
+    assert math.isnan(over.value)
+    assert (under.value, loose.value) == (0.0, 0.0)
+    assert all(math.isnan(end) for one in (over, under, loose) for end in (one.low, one.high))

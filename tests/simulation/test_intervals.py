@@ -32,7 +32,8 @@ def test_clopper_pearson_is_scipys(errors: int, n: int) -> None:
 
 
 def test_half_widths_are_relative_to_the_mean() -> None:
-    """NaN where the interval or the mean is."""
+    """NaN where the interval or the mean is, and where a mean is 0, as of a rule without a pull."""
     assert relative_half_width((90.0, 130.0), 100.0) == 0.2
     assert math.isnan(relative_half_width((math.nan, math.nan), 100.0))
     assert math.isnan(relative_half_width((0.0, 1.0), math.nan))
+    assert math.isnan(relative_half_width((0.0, 0.0), 0.0))

@@ -169,8 +169,10 @@ def test_merging_nothing_and_adding_other_things_is_refused() -> None:
     """Only sum's starting 0 may be added."""
     with pytest.raises(ValueError, match="results is empty"):
         Result.merge([])
-    with pytest.raises(TypeError, match="results holds 3; every one must be a Result"):
+    with pytest.raises(TypeError, match="results holds 3; every entry must be a Result"):
         Result.merge([made((0, 2)), 3])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match=r"results is Result.*; give a list of results"):
+        Result.merge(made((0, 2)))  # type: ignore[arg-type]
     for other in (1, None, "a"):
         with pytest.raises(TypeError):
             made((0, 2)) + other  # type: ignore[operator]

@@ -311,6 +311,17 @@ def test_no_limit_and_one_that_is_not_up() -> None:
             assert not raised_within(flag, 0.05)
 
 
+def test_a_limit_beyond_what_a_system_waits_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """2^70 seconds are waited for piece by piece, as shorter limits are; the thread lives on."""
+    flag = new_flag()
+    with ended_in(2.0**70), running(flag):
+        assert not raised_within(flag, 0.05)
+        assert "rai_sim time limit" in [thread.name for thread in threading.enumerate()]
+    monkeypatch.setattr(signals, "_MOST_WAITED", 0.01)
+    with ended_in(0.05), running(flag):
+        assert raised_within(flag, 20.0)
+
+
 def test_compilation_may_be_left_out_of_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """While seconds of it come on top, nothing is up."""
     compiled = [0.0]

@@ -36,6 +36,14 @@ def found_of(pulls: list[int], wrong: int = 0, capped: int = 0, **more: Any) -> 
     return Found(EXPERIMENT, Sums.of(*some), quantiles_of(some[0][some[3]]), **more)
 
 
+def test_the_deviation_of_nothing_is_no_share_of_it() -> None:
+    """0 over 0 is 0 here, as all replications are alike; NaN of a single one."""
+    some, none, one = (Sums.of(*columns_of(pulls)) for pulls in ([1, 3], [0, 0], [5]))
+    assert some.relative_deviation == pytest.approx(math.sqrt(2.0) / 2.0)
+    assert none.relative_deviation == 0.0
+    assert math.isnan(one.relative_deviation)
+
+
 # On known data -----------------------------------------------------------------------------------
 
 

@@ -70,6 +70,10 @@ def test_bands(curve: rai.SuccessCurve) -> None:
     assert ((narrow[0] > low) & (narrow[1] <= high)).all()
     with pytest.raises(ValueError, match=r"^confidence is 1.0; give a probability such as 0.95$"):
         curve.band(1.0)
+    with pytest.raises(TypeError, match="confidence must be a number; got 'x'"):
+        curve.band("x")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="simultaneous is 1; it must be True or False"):
+        curve.to_frame(simultaneous=1)  # type: ignore[arg-type]
 
 
 def test_frames(curve: rai.SuccessCurve) -> None:

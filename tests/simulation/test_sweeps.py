@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 import rai_sim as rai
-from rai_sim.simulation.sweeps import abscissa, family_of, swept_parameters
+from rai_sim.simulation.sweeps import abscissa, check_axis, family_of, swept_parameters
 from rai_sim.study import Task
 
 TASK = Task(
@@ -53,3 +53,11 @@ def test_families_are_names_without_what_was_swept() -> None:
     assert swept_parameters(BY_HAND) == []
     assert family_of(BY_HAND, "n") == "Bernoulli, 3 clusters, required 1,0,0"
     assert family_of(BY_HAND, "gap") == "Bernoulli, clusters 3,5,2, required 1,0,0"
+
+
+def test_an_axis_is_a_text() -> None:
+    """An array would be compared with each name, and have no truth value."""
+    assert check_axis("gap") == "gap"
+    for wrong in (3, None, ["n"]):
+        with pytest.raises(TypeError, match=r"^against is .*; give 'delta', 'n', 'gap' or a param"):
+            check_axis(wrong)

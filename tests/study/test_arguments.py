@@ -55,8 +55,24 @@ def test_options_that_make_no_sense() -> None:
 def test_what_makes_no_grid() -> None:
     """An empty one, and entries of other kinds."""
     for instances, algorithms, deltas, message in (
-        ({}, [rai.Vanilla()], [0.1], "tasks is empty"),
-        (PROBLEMS, [], [0.1], "tasks is empty"),
+        ({}, [rai.Vanilla()], [0.1], "instances is empty; give at least one problem"),
+        ([], [rai.Vanilla()], [0.1], "instances is empty; give at least one problem"),
+        (PROBLEMS, [], [0.1], "algorithms is empty; give at least one algorithm"),
+        (PROBLEMS, [rai.Vanilla()], [], "deltas is empty; give at least one value"),
+        (
+            PROBLEMS["two"],
+            [rai.Vanilla()],
+            [0.1],
+            "instances is Problem.*; give a list of problems",
+        ),
+        (
+            PROBLEMS,
+            rai.Vanilla(),
+            [0.1],
+            r"algorithms is Vanilla.*; give a list of algorithms: \[rai",
+        ),
+        (PROBLEMS, "vanilla", [0.1], "algorithms is 'vanilla'; give a list of algorithms"),
+        (PROBLEMS, [rai.Vanilla()], 0.1, "deltas is 0.1; give a list of error probabilities"),
         (
             PROBLEMS,
             [rai.Vanilla],
@@ -70,6 +86,10 @@ def test_what_makes_no_grid() -> None:
             Study.grid(instances, algorithms, deltas)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="tasks holds 3; every entry must be a Task"):
         Study([3])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="tasks is empty; give at least one task"):
+        Study([])
+    with pytest.raises(TypeError, match="max_pulls must be an integer; got b'x'"):
+        Study.grid(PROBLEMS, [rai.Vanilla()], [0.1], max_pulls=b"x")
 
 
 def test_instances_without_names_are_described() -> None:

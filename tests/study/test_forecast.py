@@ -164,6 +164,34 @@ def test_capped_replications_count_with_their_pulls(tmp_path: Path) -> None:
     assert more.estimate(tmp_path).pulls == 44 * 40
 
 
+@dataclass(frozen=True)
+class Guessing(Algorithm):
+    """Names the best arm without a pull."""
+
+    def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
+        """Write what is named."""
+        block.pulls[:] = block.rounds[:] = 0
+        block.finished[:] = block.correct[:] = True
+        block.representatives[:] = np.flatnonzero(setting.cluster_of == 0)[:1]
+
+
+del ALGORITHMS["guessing"]  # no choice of the command line in other tests
+
+
+def test_a_study_of_a_rule_without_a_pull(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It costs 256 replications of nothing, is run, shown and estimated anew."""
+    monkeypatch.setitem(ALGORITHMS, "guessing", Guessing)
+    study = Study.grid(pairs(0.4), [Guessing()], [0.1], precision=0.1)
+    (row,) = study.estimate().rows
+    assert (row.replications, row.pulls, row.at_least) == (256, 0, False)
+    (found,) = study.run(tmp_path, progress=True).summary().iter_rows(named=True)
+    assert (found["pulls_mean"], found["precision_reached"]) == (0.0, True)
+    assert found["relative_half_width_95"] is None
+    assert study.estimate(tmp_path).replications == 0
+    more = Study.grid(pairs(0.4), [Guessing()], [0.1], replications=300)
+    assert more.estimate(tmp_path).pulls == 0
+
+
 def test_what_does_not_end_in_time_is_a_lower_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the fourth replication 1,000 pulls are known; the others took 10, 11 and 12."""
     monkeypatch.setitem(ALGORITHMS, "endless", Endless)

@@ -9,7 +9,7 @@ import rai_sim as rai
 from rai_sim.simulation.workers import block_for, run_into
 from rai_sim.study import Study, StudyResults
 from rai_sim.study.data import Rows, StudyData
-from rai_sim.study.holdings import Holdings
+from rai_sim.study.holdings import Holdings, check_task
 from rai_sim.study.task import Task
 
 ABOUT = {"run": "r", "rai_sim": "0", "stream_version": "1"}
@@ -51,6 +51,13 @@ def test_a_gap_counts_for_nothing(
     assert held.not_counted() == not_counted
     assert held.unfinished() == (list(study.tasks) if wanted > 10 else [])
     assert held.result(study.tasks[0]).replications == progress[0]
+
+
+def test_what_is_no_task() -> None:
+    """A task's number, say: refused by name."""
+    check_task(Study.grid(pairs(0.4), [rai.Vanilla()], [0.1]).tasks[0])
+    with pytest.raises(TypeError, match="task is 3; give a Task, one of the results' `tasks`"):
+        check_task(3)
 
 
 def test_a_choice_of_tasks_is_of_the_same_kind(tmp_path: Path) -> None:

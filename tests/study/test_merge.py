@@ -92,6 +92,10 @@ def test_sources_and_target_are_checked(tmp_path: Path) -> None:
         rai.merge_studies("a", tmp_path / "c")
     with pytest.raises(ValueError, match="sources is empty; give at least one folder"):
         rai.merge_studies([], tmp_path / "c")
+    with pytest.raises(TypeError, match="sources is None; give a path"):
+        rai.merge_studies([None], tmp_path / "c")  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="folder is 3; give a path"):
+        rai.merge_studies([a], 3)  # type: ignore[arg-type]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
     (tmp_path / "c").mkdir()  # an empty one will do
     assert rai.merge_studies([a], tmp_path / "c").progress() == (20, 20)

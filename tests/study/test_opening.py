@@ -36,6 +36,8 @@ def test_a_store_can_be_opened_without_its_study(tmp_path: Path) -> None:
     assert everything.progress() == (250, 250)
     assert everything.result(other.tasks[0]) == simulated(other.tasks[0], 10)
     assert "9 tasks, 250 of 250 replications" in repr(everything)
+    with pytest.raises(TypeError, match="folder is None; give a path"):
+        open_study(None)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="has no replication; run the study first"):
         everything.result(
             Task(

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -46,6 +47,20 @@ def test_exports(tmp_path: Path) -> None:
     assert some["pulls"].to_list() == rows.filter(delta=0.1, instance="a")["pulls"].to_list()
     with pytest.raises(ValueError, match=r"path is .*s\.txt'; give a name that ends in \.csv"):
         results.to_csv(tmp_path / "s.txt")
+    for wrong in ({"rows": 1}, {"arms": "no"}):
+        with pytest.raises(TypeError, match="it must be True or False"):
+            results.to_csv(tmp_path / "s.csv", **wrong)
+    more: dict[str, Any]
+    for more, words in (
+        ({"title": 5}, "title is 5; give a text, or None"),
+        ({"all_figures": "no"}, "all_figures is 'no'; it must be True or False"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            results.report(tmp_path / "s.html", **more)
+    write: Any
+    for write in (results.to_csv, results.to_parquet, results.report):
+        with pytest.raises(TypeError, match="path is None; give a path"):
+            write(None)
     sums = rai.Study.grid(instances, rules, [0.1], replications=6, keep="aggregates")
     found = sums.run(tmp_path / "sums")
     found.to_parquet(tmp_path / "s.parquet")

@@ -157,8 +157,18 @@ def test_a_name_that_is_no_parquet(tmp_path: Path) -> None:
         result.save(tmp_path / "result.csv")
     with pytest.raises(FileNotFoundError, match="nowhere"):
         result.save(tmp_path / "nowhere" / "result.parquet")
-    with pytest.raises(FileNotFoundError, match=r"result\.parquet"):
+    words = r"path is .*result\.parquet', which cannot be read: .*; name a file that Result.save"
+    with pytest.raises(FileNotFoundError, match=words):
         rai.load_result(tmp_path / "result.parquet")
+    given: Any
+    for given, words in (
+        (None, "path is None; give a path"),
+        ("", "path is '', which names nothing"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=words):
+            rai.load_result(given)
+        with pytest.raises((TypeError, ValueError), match=words):
+            result.save(given)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -103,6 +103,19 @@ def test_what_a_precision_will_need(unfinished: int) -> None:
     assert (state.total, state.tasks_done) == (FIRST_LOOK, 1)
 
 
+def test_tasks_without_a_pull() -> None:
+    """All their replications are alike: the first look is the end, and no error is a share of
+    nothing."""
+    study = Study.grid(pairs(0.4), [rai.Vanilla()], [0.1, 0.01], precision=0.05)
+    state = begun(study)
+    state.note(made(study, 0, [0] * 100))
+    assert math.isnan(state.worst_error())
+    assert state.total == 2 * FIRST_LOOK
+    state.note(made(study, 1, [50, 150] * 50))
+    assert state.worst_error() == pytest.approx(1.96 * math.sqrt(0.25 / 99))
+    assert state.total > 2 * FIRST_LOOK
+
+
 def test_a_precision_is_not_estimated_from_few() -> None:
     """Nor beyond the most that a task may take; another task's variance serves one never run."""
     study = Study.grid(

@@ -282,6 +282,23 @@ def test_options_of_another_version(tmp_path: Path) -> None:
     ]
 
 
+def test_another_class_of_the_same_name(tmp_path: Path) -> None:
+    """The one that is stored is to be imported, in place of the one that is here; no version of the
+    package would help."""
+    mixed(tmp_path)
+
+    class Other(Sevens):
+        thrice: bool = True
+
+    try:
+        ALGORITHMS["sevens"], LAWS["coin"] = Other, Coin
+        words = rf"import {__name__}.Sevens before the store is opened, in place of .*Other"
+        with pytest.warns(StoreWarning, match=words):
+            rai.open_study(tmp_path)
+    finally:
+        ALGORITHMS.pop("other")
+
+
 def test_stand_ins_leave_the_registries_as_they_are(tmp_path: Path) -> None:
     """Also in their order, in which the command line lists them: where the stand-in is of a class
     that is known, and where it is not."""

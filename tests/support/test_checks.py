@@ -12,7 +12,7 @@ import rai_sim.problem as p
 from rai_sim import Bernoulli, Categorical, Gaussian, Recorded
 from rai_sim.arms.base import Arms
 from rai_sim.problem import Problem, check_delta
-from rai_sim.support.checks import check_switch
+from rai_sim.support.checks import check_class_name, check_switch, of_package
 from rai_sim.support.errors import ArgumentError, ArgumentTypeError, ArgumentValueError
 
 THREE = Bernoulli([0.5, 0.75, 0.25])
@@ -210,3 +210,19 @@ def test_a_switch_is_true_or_false(value: Any) -> None:
         check_switch("titles", value)
     assert isinstance(refusal.value, ArgumentTypeError)
     assert refusal.value.argument == "titles"
+
+
+def test_the_packages_names_are_its_own() -> None:
+    """Whoever is not of the package cannot have them; others may be taken again."""
+
+    class Known:
+        __module__ = "somewhere"
+
+    known: dict[str, type] = {"bernoulli": Bernoulli, "known": Known}
+    assert (of_package(Bernoulli), of_package(Known)) == (True, False)
+    check_class_name("arms", known, Known)
+    check_class_name("arms", known, Bernoulli)
+    with pytest.raises(
+        ArgumentValueError, match="arms: bernoulli is the name of the package's own"
+    ):
+        check_class_name("arms", known, type("bernoulli", (), {}))

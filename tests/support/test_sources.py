@@ -14,7 +14,7 @@ import numba
 import numpy as np
 import pytest
 
-from rai_sim.support.sources import code_of, digest_of, is_still, plain
+from rai_sim.support.sources import check_parameters, code_of, digest_of, is_still, plain
 
 FACTOR = 2.0
 TABLE = np.array([1.0, 2.0])
@@ -250,6 +250,16 @@ def test_functions_that_call_themselves_end() -> None:
         return 0 if n == 0 else down(n - 1)
 
     assert len(digest_of(down)) == 64
+
+
+def test_parameters_are_compared() -> None:
+    """By their number; those with a default may be left out; none is the class's object."""
+    check_parameters("algorithm", "Race.step", lambda a, b, c=1: 0, ("task", "arms"))
+    for function in (lambda a: 0, lambda a, b, c: 0, lambda self, b: 0):
+        with pytest.raises(
+            TypeError, match=r"algorithm: Race.step takes \(.*; write it as a static"
+        ):
+            check_parameters("algorithm", "Race.step", function, ("task", "arms"))
 
 
 def test_plain() -> None:

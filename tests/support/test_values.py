@@ -27,6 +27,7 @@ from rai_sim.study.task import Task
 from rai_sim.support import values
 from rai_sim.support.errors import BadInput
 from rai_sim.support.parsing import parse_array
+from rai_sim.support.values import entries, is_choice, path_of
 
 masked = np.ma.masked
 #: Without types: they are given what they are not meant for.
@@ -700,3 +701,40 @@ def test_masks_are_seen_without_a_limit_of_recursion() -> None:
     assert not values.is_masked(endless)
     with pytest.raises((TypeError, ValueError), match=r"^means must be"):
         Gaussian(endless)
+
+
+@pytest.mark.parametrize("given", ["ab", b"ab", 3, None, {"a": 1}, np.array(3)])
+def test_what_is_no_list(given: object) -> None:
+    """Texts and mappings would be gone through letter by letter, or by their keys."""
+    with pytest.raises(TypeError, match=r"^ks is .*; give a list of numbers$"):
+        entries("ks", given, "numbers")
+
+
+def test_entries() -> None:
+    """In order, of whatever can be gone through; each of its kind, and one at least."""
+    assert entries("ks", (k for k in (3, 1)), "numbers") == [3, 1]
+    assert entries("ks", np.array([3, 1]), "numbers") == [3, 1]
+    with pytest.raises(ValueError, match=r"^ks is empty; give at least one number$"):
+        entries("ks", [], "numbers", "number")
+    with pytest.raises(TypeError, match=r"^ks holds 'a'; every entry must be an integer$"):
+        entries("ks", [1, "a"], "numbers", "number", int, "an integer")
+
+
+def test_paths() -> None:
+    """Texts and pathlib's; what names nothing would be the working folder."""
+    assert path_of("folder", "a/b") == path_of("folder", Path("a", "b")) == Path("a", "b")
+    assert path_of("folder", ".") == Path()
+    for wrong in (None, 3, b"a", ["a"]):
+        with pytest.raises(TypeError, match=r"^folder is .*; give a path: a text"):
+            path_of("folder", wrong)
+    for name in ("", "a\0b"):
+        with pytest.raises(ValueError, match=r"^folder is '.*', which names nothing; give a path"):
+            path_of("folder", name)
+
+
+def test_choices_are_texts() -> None:
+    """An array of them is none, without an error about its truth value."""
+    assert is_choice("a", ("a", "b"))
+    assert not any(
+        is_choice(one, ("a", "b")) for one in ("c", None, 1, np.array(["a", "b"]), ["a"])
+    )

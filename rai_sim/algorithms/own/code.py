@@ -3,16 +3,17 @@ Numba cannot compile."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import FunctionType
 from typing import Any, dataclass_transform
 
+from numba import types
 from numba.core.errors import NumbaError
 
-from rai_sim.algorithms.base import Algorithm
-from rai_sim.engine.jit import implements
+from rai_sim.algorithms.base import ALGORITHMS, Algorithm
+from rai_sim.engine.jit import implements, in_words, returned
 from rai_sim.support import sources
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 
@@ -23,9 +24,23 @@ class Coded(Algorithm, known=False):
     """An algorithm that is told from others by the code of its functions, besides name and options."""
 
     def __init_subclass__(cls, known: bool = True) -> None:
-        """Take the annotated names for options."""
-        super().__init_subclass__(known=known)
+        """Take the annotated names for options; refuse functions that take other parameters than they
+        will be given."""
+        super().__init_subclass__(known=False)
         dataclass(frozen=True)(cls)
+        for name, parameters in cls._parameters().items():
+            function = _found(cls, name)
+            if function is not None:
+                sources.check_parameters(
+                    "algorithm", f"{cls.__name__}.{name}", function, parameters
+                )
+        if known:
+            ALGORITHMS[cls.__name__.lower()] = cls
+
+    @classmethod
+    def _parameters(cls) -> Mapping[str, Sequence[str]]:
+        """Return the parameters of the functions that a user writes, by name."""
+        return {}
 
     @property
     def label(self) -> str:
@@ -54,15 +69,22 @@ def function_of(cls: type, name: str, parameters: str) -> FunctionType:
     TypeError
         If it has none.
     """
+    function = _found(cls, name)
+    if function is None:
+        raise ArgumentTypeError(
+            "algorithm",
+            f"{cls.__name__} has no function {name}({parameters}); write one, as a static method",
+        )
+    return function
+
+
+def _found(cls: type, name: str) -> FunctionType | None:
     for base in cls.__mro__:
         if name in vars(base):
             function = sources.plain(vars(base)[name])
             if function is not None:
                 return function
-    raise ArgumentTypeError(
-        "algorithm",
-        f"{cls.__name__} has no function {name}({parameters}); write one, as a static method",
-    )
+    return None
 
 
 @cache
@@ -78,6 +100,28 @@ def not_compiled(where: str, error: NumbaError) -> ArgumentValueError:
         f"algorithm: {where} cannot be compiled: {sources.why_not_compiled(error)}; use what Numba "
         "knows: no new arrays, and functions decorated with numba.njit",
     )
+
+
+def what_returned(
+    error: Exception, function: Callable[..., Any], told: Iterable[Any], kinds: tuple[type, ...]
+) -> str | None:
+    """Return in words what a user's function gave back, if it is that which is wrong; None if not.
+
+    Parameters
+    ----------
+    error : NumbaError or TypeError
+        What was raised by a kernel that calls the function, while it was compiled or while it ran:
+        then the function came to its end without a `return`.
+    function, told
+        The function and what it is given.
+    kinds : tuple of type
+        Numba's types of what it should give back.
+    """
+    if isinstance(error, TypeError):
+        return "nothing" if "got None" in str(error) else None
+    given = returned(function, told)
+    value = given.type if isinstance(given, types.Optional) else given
+    return None if given is None or isinstance(value, kinds) else in_words(given)
 
 
 def check_options(name: str, function: str, options: dict[str, Any], told: Sequence[str]) -> None:

@@ -25,7 +25,7 @@ from rai_sim.engine.faults import (
     went_well,
 )
 from rai_sim.engine.history import History, keep_state, see_arm, stopped_at, traced
-from rai_sim.engine.jit import driver, inlined, kernel
+from rai_sim.engine.jit import WHOLE, driver, inlined, kernel, of_types
 from rai_sim.engine.partition import (
     Partition,
     new_partition,
@@ -63,6 +63,12 @@ def step(
     """Return how many of `arms` to pull, or 0 if they are the answer: the user's, by the type of
     `task`."""
     raise TypeError(f"step was given {type(task).__name__}; call the rule's own")
+
+
+@of_types(*WHOLE)
+def whole(count: Any) -> int:
+    """Return what `step` returned, which must be an integer: half an arm is never pulled."""
+    return np.int64(count)  # type: ignore[return-value]  # of compiled code, where it is an int
 
 
 class Work(NamedTuple):
@@ -142,7 +148,7 @@ def _run_one(work: Work, replication: int) -> bool:
             return False
         for j in range(work.task.uniforms.size):
             work.task.uniforms[j], state = uniform(state)
-        k = step(work.task, counts, sums, scratch, arms)
+        k = whole(step(work.task, counts, sums, scratch, arms))
         if k == 0:
             return _answer(work)
         if not _may_pull(work, k):

@@ -19,6 +19,7 @@ from rai_sim.engine.faults import (
     STOPPED,
     WRONG_ARM,
     WRONG_COUNT,
+    wrong_count,
 )
 from rai_sim.engine.history import keep_state
 from rai_sim.engine.jit import driver, exposed
@@ -26,6 +27,7 @@ from rai_sim.engine.partition import open_partition
 from rai_sim.engine.recommendations import recommend
 from rai_sim.engine.streams import State, replication_stream, shuffle, uniform
 from rai_sim.engine.strides import SUMS
+from rai_sim.support.values import is_integer_type, short
 
 #: As numbers of these types a division by zero gives inf or nan, as it does in compiled code.
 _NUMBERS: dict[type, Callable[[Any], Any]] = {int: np.int64, float: np.float64}
@@ -108,7 +110,7 @@ class _Replication:
                 work.task.uniforms[j], state = _uniform(self._state)
                 self._state = _words(state)
             with np.errstate(all="ignore"):
-                count = int(
+                count = _whole(
                     self._step(
                         self._task, work.counts_seen, work.sums_seen, work.scratch, work.arms
                     )
@@ -177,6 +179,13 @@ class _Replication:
         history.means[-1, arms] = np.where(taken > 0, work.total / np.maximum(taken, 1), np.nan)
         history.pulls[-1, 0, arms], history.pulls[-1, 1, arms] = taken, self.pulls
         _keep_state(history, self.rounds)
+
+
+def _whole(count: object) -> int:
+    """Return what `step` returned, as `loop.whole` does."""
+    if not (is_integer_type(type(count)) or isinstance(count, (bool, np.bool_))):
+        raise wrong_count("nothing" if count is None else short.repr(count))
+    return int(count)  # type: ignore[call-overload]
 
 
 def _words(state: Any) -> State:

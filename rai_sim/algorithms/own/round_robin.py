@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from functools import cache, lru_cache
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -16,10 +18,11 @@ from rai_sim.algorithms.own.code import (
     check_options,
     function_of,
     not_compiled,
+    what_returned,
 )
 from rai_sim.engine import schedule as operations
 from rai_sim.engine.blocks import Block, Setting
-from rai_sim.engine.jit import driver, kernel
+from rai_sim.engine.jit import REAL, driver, kernel, of_types
 from rai_sim.engine.pairs import pairs_to_order
 from rai_sim.engine.round_robin.loop import run_block
 from rai_sim.engine.tags import tag
@@ -66,7 +69,8 @@ class OwnRoundRobin(Coded, known=False):
     Raises
     ------
     TypeError
-        If there is no `width`, or an option is no number.
+        If there is no `width`, or an option is no number; where the class is defined, if `width` takes
+        other parameters.
     ValueError
         When it is run: if W is not as it must be.
 
@@ -112,11 +116,16 @@ class OwnRoundRobin(Coded, known=False):
         schedule = self._schedule(setting.cluster_of.size, setting.delta, pairs)
         try:
             run_block(law, schedule, self.merging, setting, first, block, crowds=True)
-        except NumbaError as error:
-            raise not_compiled(f"{type(self).__name__}.width", error) from error
+        except (NumbaError, TypeError) as error:
+            raise self._flaw(schedule, error) from error
 
     def _function(self) -> FunctionType:
-        return function_of(type(self), "width", "R, n_arms, delta, pairs")
+        return function_of(type(self), "width", ", ".join(("R", *_TOLD)))
+
+    @classmethod
+    def _parameters(cls) -> Mapping[str, Sequence[str]]:
+        more = [one.name for one in fields(cls) if one.init and one.name != "merging"]
+        return {"width": ("R", *_TOLD, *more)}
 
     def _own_options(self) -> dict[str, Any]:
         """Return the options that `width` is told."""
@@ -134,12 +143,23 @@ class OwnRoundRobin(Coded, known=False):
         self, rounds: NDArray[np.float64], n_arms: int, delta: float, pairs: int
     ) -> NDArray[np.float64]:
         """Return W as kernels find it."""
-        W = np.empty(rounds.size)
+        W, schedule = np.empty(rounds.size), self._schedule(n_arms, delta, pairs)
         try:
-            _tabulate(self._schedule(n_arms, delta, pairs), np.ascontiguousarray(rounds), W)
-        except NumbaError as error:
-            raise not_compiled(f"{type(self).__name__}.width", error) from error
+            _tabulate(schedule, np.ascontiguousarray(rounds), W)
+        except (NumbaError, TypeError) as error:
+            raise self._flaw(schedule, error) from error
         return W
+
+    def _flaw(self, schedule: Any, error: Exception) -> Exception:
+        """Return what is to be said of a width that cannot be compiled, or gives no number."""
+        where = f"{type(self).__name__}.width"
+        given = what_returned(error, self._function(), (1.0, *schedule), REAL)
+        if given is not None:
+            return ArgumentValueError(
+                "algorithm",
+                f"algorithm: {where} returned {given}; return W(R): a number, in every case",
+            )
+        return not_compiled(where, error) if isinstance(error, NumbaError) else error
 
     def _in_python(self, R: float, n_arms: int, delta: float, pairs: int) -> float:
         """Return W as Python finds it, NaN where it raises what compiled code does not."""
@@ -174,14 +194,7 @@ def _look_at(algorithm: OwnRoundRobin, digest: str, n_arms: int, delta: float, p
             f"{delta:g}; whole numbers of compiled code have 64 bits: take float(pairs), "
             "float(n_arms)",
         )
-    slopes = np.diff(W) / np.diff(R)
-    rounding = _ROUNDING * W[1:] / np.diff(R)
-    flaws = {
-        "is not a positive number": ~((W > 0.0) & (np.inf > W)),
-        "falls": np.append(slopes < -rounding, False),
-        "is not concave": np.append(np.diff(slopes) > rounding[:-1] + rounding[1:], [False, False]),
-        "divided by R grows": np.append(np.diff(W / R) > _ROUNDING * (W / R)[1:], False),
-    }
+    flaws = _flaws(R, W)
     for flaw, where in flaws.items():
         if where.any():
             at = int(np.argmax(where))
@@ -191,6 +204,20 @@ def _look_at(algorithm: OwnRoundRobin, digest: str, n_arms: int, delta: float, p
                 f"{W[at]:.6g}, for {n_arms} arms, {pairs} pairs and delta {delta:g}; certified jumps "
                 "need one that grows and is concave, as a multiple of sqrt(R) is",
             )
+
+
+def _flaws(R: NDArray[np.float64], W: NDArray[np.float64]) -> dict[str, NDArray[np.bool_]]:
+    """Return at which rounds W is not as certified jumps ask, by what is wrong there."""
+    with np.errstate(all="ignore"):  # a width that divides by zero is told of, not warned of
+        slopes = np.diff(W) / np.diff(R)
+        rounding = _ROUNDING * W[1:] / np.diff(R)
+        bent = np.diff(slopes) > rounding[:-1] + rounding[1:]
+        return {
+            "is not a positive number": ~((W > 0.0) & (np.inf > W)),
+            "falls": np.append(slopes < -rounding, False),
+            "is not concave": np.append(bent, [False, False]),
+            "divided by R grows": np.append(np.diff(W / R) > _ROUNDING * (W / R)[1:], False),
+        }
 
 
 def _announce(cls: Any, function: FunctionType) -> None:
@@ -208,9 +235,15 @@ def _threshold_by(cls: Any, function: FunctionType) -> Any:
     """Return W(R) as kernels ask for it: the user's function, told what the schedule holds."""
     own = kernel(function)
     names = ", ".join(f"schedule.{name}" for name in cls._fields)
-    space: dict[str, Any] = {"own": own}
-    exec(f"def threshold(schedule, R):\n    return own(R, {names})\n", space)
+    space: dict[str, Any] = {"own": own, "number": _number}
+    exec(f"def threshold(schedule, R):\n    return number(own(R, {names}))\n", space)
     return space["threshold"]
+
+
+@of_types(*REAL)
+def _number(W: Any) -> float:
+    """Return what `width` returned, a number of any kind, as a float."""
+    return float(W)
 
 
 def _every_round(schedule: Any) -> bool:

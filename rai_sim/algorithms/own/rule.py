@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import Any, ClassVar, Self
 
@@ -15,11 +16,16 @@ from rai_sim.algorithms.own.code import (
     check_options,
     function_of,
     not_compiled,
+    what_returned,
 )
 from rai_sim.engine.blocks import Block, Setting
+from rai_sim.engine.faults import wrong_count
+from rai_sim.engine.jit import WHOLE
 from rai_sim.engine.tags import seen, tag
 from rai_sim.support import sources
+from rai_sim.support.checks import check_count
 
+_STEP = ("task", "counts", "sums", "scratch", "arms")
 #: Fields of what `step` is told, before the rule's own options.
 _TOLD = ("n_arms", "clusters", "required", "delta", "uniforms")
 
@@ -62,7 +68,8 @@ class OwnRule(Coded, known=False):
     Raises
     ------
     TypeError
-        If there is no `step`, or an option is no number.
+        If there is no `step`, or an option is no number; where the class is defined, if `step` takes
+        other parameters.
 
     Examples
     --------
@@ -136,21 +143,32 @@ class OwnRule(Coded, known=False):
     def run_block(self, law: Any, setting: Setting, first: int, block: Block) -> None:
         """Run len(block.pulls) replications from index `first` on and write them into `block`."""
         N = setting.cluster_of.size
-        work = loop.new_work(law, self._task(setting), self.scratch_for(N), setting, block)
+        memory = check_count("scratch", self.scratch_for(N), 0)
+        work = loop.new_work(law, self._task(setting), memory, setting, block)
         if getattr(self, "_in_python", False):
             plain.run_block(self._function(), work, first, block)
             return
-        told: Any = type(work.task)
+        told_as: Any = type(work.task)
         sources.confirm("algorithm", type(self).__name__, getattr(self, "_code"), *self._made_of())  # noqa: B009
-        announce(loop.step, told, self._function())
+        announce(loop.step, told_as, self._function())
         try:
             loop.run_block(work, first, block)
-        except NumbaError as error:
+        except (NumbaError, TypeError) as error:
+            told = work.task, work.counts_seen, work.sums_seen, work.scratch, work.arms
+            given = what_returned(error, self._function(), told, WHOLE)
+            if given is not None:
+                raise wrong_count(given) from error
+            if isinstance(error, TypeError):
+                raise
             raise not_compiled(f"{type(self).__name__}.step", error) from error
 
     def _function(self) -> FunctionType:
         """Return `step` as Python has it."""
-        return function_of(type(self), "step", "task, counts, sums, scratch, arms")
+        return function_of(type(self), "step", ", ".join(_STEP))
+
+    @classmethod
+    def _parameters(cls) -> Mapping[str, Sequence[str]]:
+        return {"step": _STEP}
 
     def _made_of(self) -> tuple[tuple[FunctionType, ...], object]:
         """Return the functions that say what is pulled, and what else says it: how much memory the
@@ -170,6 +188,6 @@ class OwnRule(Coded, known=False):
             seen(setting.sizes),
             seen(setting.required),
             setting.delta,
-            np.zeros(self.uniforms),
+            np.zeros(check_count("uniforms", self.uniforms, 0)),
             *options.values(),
         )

@@ -20,6 +20,7 @@ from rai_sim.arms.movielens.reading import LEAST, MOST, read_ratings, read_title
 from rai_sim.support.checks import check_count
 from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.forks import refuse_forked_polars
+from rai_sim.support.values import is_choice, path_of
 
 _SCALES = ("stars/5", "min-max")
 #: A million synthetic movies are made in a minute; MovieLens has some 90,000.
@@ -74,7 +75,7 @@ def load(path: str | os.PathLike[str], top: int = 50, scale: str = "stars/5") ->
     >>> arms.names, arms.ids, arms.means
     (('Seven (1995)', 'Nine (2009)'), (7, 9), array([0.9, 0.4]))
     """
-    if scale not in _SCALES:
+    if not is_choice(scale, _SCALES):
         raise ArgumentValueError(
             "scale",
             f"scale is {scale!r}; choose one of {', '.join(map(repr, _SCALES))}",
@@ -141,7 +142,7 @@ def counts(path: str | os.PathLike[str], top: int = 50) -> Counts:
     """
     refuse_forked_polars("movielens.counts")
     n = check_count("top", top, 1)
-    with files_of(Path(path)) as (files, named):
+    with files_of(path_of("path", path)) as (files, named):
         file, form = find_ratings(os.fspath(path), files, named)
         of_titles = find_titles(file, form, files)
         titles = None if of_titles is None else read_titles(*of_titles)
@@ -223,8 +224,9 @@ def load_means(path: str | os.PathLike[str], top: int | None = None) -> Bernoull
     ((3, 7), array([0.5, 0.8]))
     """
     refuse_forked_polars("movielens.load_means")
+    place = path_of("path", path)
     name = os.fspath(path)
-    frame, lines = _table(Path(path))
+    frame, lines = _table(place)
     column = "mean" if "mean" in frame.columns else "mean_stars"
     for needed in ("movie_id", "ratings", column):
         if needed not in frame.columns:

@@ -1,10 +1,15 @@
 """What is found of a user's code, and what is said of it."""
 
+from typing import Any
+
 import numba
 import pytest
 from numba.core.errors import TypingError
 
-from rai_sim.algorithms.own.code import function_of, not_compiled
+import rai_sim as rai
+from rai_sim.algorithms.base import ALGORITHMS
+from rai_sim.algorithms.own.code import function_of, not_compiled, what_returned
+from rai_sim.engine.jit import WHOLE
 from rai_sim.support import sources
 
 SHARE = 1.0
@@ -56,3 +61,38 @@ def test_what_is_said_is_short() -> None:
     said = str(not_compiled("Race.step", error))
     assert said.startswith("algorithm: Race.step cannot be compiled: No implementation of function")
     assert len(said) < 600
+
+
+@pytest.mark.parametrize(
+    ("base", "name", "function", "words"),
+    [
+        (rai.OwnRule, "step", lambda task, counts: 0, r"Odd.step takes \(task, counts\); write it"),
+        (
+            rai.OwnRule,
+            "step",
+            lambda self, counts, sums, scratch, arms: 0,  # five, and yet not those
+            r"takes \(self, counts.*\); .* @staticmethod above it, of \(task, counts, sums, ",
+        ),
+        (rai.OwnRoundRobin, "width", lambda R: R, r"of \(R, n_arms, delta, pairs, tuned\)"),
+    ],
+)
+def test_parameters_are_looked_at_when_a_class_is_defined(
+    base: type, name: str, function: Any, words: str
+) -> None:
+    """Too few, the class's object, options forgotten; the class is not known then."""
+    body = {name: staticmethod(function), "tuned": 1.0, "__annotations__": {"tuned": float}}
+    with pytest.raises(TypeError, match=words):
+        type("Odd", (base,), {"__module__": __name__, **body})
+    assert "odd" not in ALGORITHMS
+
+
+def test_what_a_function_gave_back() -> None:
+    """By its type; nothing, where it came to its end while it ran; None where that is right."""
+    error = TypingError("no")
+    assert what_returned(error, lambda x: 0.5, (1,), WHOLE) == "a float"
+    assert what_returned(error, lambda x: 1, (1,), WHOLE) is None
+    assert what_returned(error, lambda x: x.a, (1,), WHOLE) is None
+    assert (
+        what_returned(TypeError("expected int64, got None"), lambda x: 1, (1,), WHOLE) == "nothing"
+    )
+    assert what_returned(TypeError("no"), lambda x: 0.5, (1,), WHOLE) is None

@@ -3,6 +3,7 @@ widths that jumps cannot rely on."""
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -79,6 +80,7 @@ def test_options_are_told() -> None:
         ),
         (lambda R: R - 0.5, "divided by R grows at round 1"),
         (lambda R: math.nan, "is not a positive number at round 1, where it is nan"),
+        (lambda R: R / (R - R), "is not a positive number at round 1, where it is inf"),
     ],
 )
 def test_widths_that_jumps_cannot_rely_on(function: Callable[[float], float], flaw: str) -> None:
@@ -99,6 +101,26 @@ def test_what_numba_does_not_know() -> None:
 
     with pytest.raises(ValueError, match=r"Worded.width cannot be compiled"):
         rai.simulate(TABLE, Worded(), replications=1, seed=1)
+
+
+@pytest.mark.landing
+def test_what_a_width_gives_back() -> None:
+    """An integer is a number; nothing is none, and is told of as such."""
+
+    class Three(rai.OwnRoundRobin, known=False):
+        @staticmethod
+        def width(R: float, n_arms: int, delta: float, pairs: int) -> float:
+            return 3
+
+    class Forgetful(rai.OwnRoundRobin, known=False):
+        @staticmethod
+        def width(R: float, n_arms: int, delta: float, pairs: int) -> Any:
+            math.sqrt(R)
+
+    Three().check_problem(TABLE, 0.1)
+    assert Three().radius(np.array([6]), np.array([6]), TABLE, 0.1).tolist() == [0.25]
+    with pytest.raises(ValueError, match=r"Forgetful.width returned nothing; return W\(R\)"):
+        Forgetful().check_problem(TABLE, 0.1)
 
 
 def test_whole_numbers_that_overflow() -> None:

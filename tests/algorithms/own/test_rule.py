@@ -120,7 +120,8 @@ def test_studies_know_it_by_name_and_code(tmp_path: Path) -> None:
         more = rai.Study.grid({"three": PROBLEM}, [rule], [0.1], replications=9, seed=0)
         assert more.run(tmp_path / "store").summary()["replications"].to_list() == [9]
         made(1)
-        with pytest.warns(rai.StoreWarning, match="was another thing when this was stored"):
+        words = "was another thing when this was stored: give .*Named the code and the options that"
+        with pytest.warns(rai.StoreWarning, match=words):
             rai.open_study(tmp_path / "store")
     finally:
         ALGORITHMS.pop("named", None)
@@ -184,6 +185,62 @@ def test_rules_that_cannot_be_made() -> None:
         Told()
     with pytest.raises(TypeError, match="each must be an integer"):
         EachOften(each=1.5)  # type: ignore[arg-type]
+
+
+@pytest.mark.landing
+@pytest.mark.parametrize(
+    ("value", "compiled", "in_python"),
+    [
+        ("task.n_arms / 2", "a float", r"np.float64\(1.5\)"),
+        ("None", "nothing", "nothing"),
+        ("(1, 2)", "a tuple", r"\(1, 2\)"),
+    ],
+)
+def test_what_is_no_number_of_arms(value: str, compiled: str, in_python: str) -> None:
+    """Half an arm is not pulled for ever, nor rounded; compiled or not it is one error."""
+    rule, words = _rule(f"return {value}"), "return how many of `arms` .*: an integer"
+    for one, given in ((rule, compiled), (rule.in_python(), in_python)):
+        with pytest.raises(ValueError, match=f"step returned {given}; {words}"):
+            rai.simulate(PROBLEM, one, replications=2, seed=1, max_pulls=100)
+
+
+@pytest.mark.landing
+def test_an_end_without_a_return() -> None:
+    """Said when it is come to; truth values and any kind of integer are numbers of arms."""
+
+    class Forgetful(rai.OwnRule, known=False):
+        @staticmethod
+        def step(task: Any, counts: Any, sums: Any, scratch: Any, arms: Any) -> Any:
+            arms[0] = 0
+            if counts[0] < 4:
+                return 1
+            if counts[0] > 4:
+                return 0
+
+    class Truthful(rai.OwnRule, known=False):
+        @staticmethod
+        def step(task: Any, counts: Any, sums: Any, scratch: Any, arms: Any) -> Any:
+            arms[0] = 0
+            return counts[0] < 5
+
+    for forgetful in (Forgetful(), Forgetful().in_python()):
+        with pytest.raises(ValueError, match="step returned nothing; return how many"):
+            rai.simulate(PROBLEM, forgetful, replications=2, seed=1)
+    for truthful in (Truthful(), Truthful().in_python()):
+        assert rai.simulate(PROBLEM, truthful, replications=2, seed=1).pulls.tolist() == [5, 5]
+
+
+@pytest.mark.parametrize(
+    ("head", "words"),
+    [
+        ("scratch = -1", "scratch is -1; it must be at least 0"),
+        ("uniforms = 2.5", "uniforms must be an integer; got 2.5"),
+    ],
+)
+def test_memory_that_cannot_be_had(head: str, words: str) -> None:
+    """By name."""
+    with pytest.raises((ValueError, TypeError), match=words):
+        rai.simulate(PROBLEM, _rule("x = 1", head).in_python(), replications=1, seed=1)
 
 
 @pytest.mark.landing

@@ -1,6 +1,7 @@
 """MovieLens files as arms: every format alike, and nothing wrong read in silence."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +25,12 @@ def test_scales(tmp_path: Path) -> None:
     assert movielens.load(tmp_path, top=2).values.tolist() == [0.6, 0.8, 1.0]
     with pytest.raises(ValueError, match="scale is 'stars'; choose one of 'stars/5', 'min-max'"):
         movielens.load(tmp_path, top=2, scale="stars")
+    several: Any = np.array(["stars/5", "min-max"])
+    with pytest.raises(ValueError, match=r"scale is array\(.*; choose one of"):
+        movielens.load(tmp_path, top=2, scale=several)
+    for load in (movielens.load, movielens.counts, movielens.load_means):
+        with pytest.raises(ValueError, match="path is '', which names nothing"):
+            load("")
     # before any file is read
     with pytest.raises(ValueError, match="scale is 'stars'; choose one of"):
         movielens.load(tmp_path / "none", top=2, scale="stars")
