@@ -75,7 +75,7 @@ def report(
     True
     """
     from rai_sim.plotting.choice import choose
-    from rai_sim.plotting.drawing import render
+    from rai_sim.plotting.drawing import render_or_say_why
 
     refuse_other_results(results)
     summary, named = results.summary(), title if title is not None else results.folder.name
@@ -84,7 +84,7 @@ def report(
     finished = int(frame["finished"].sum()) > 0
     drawings = (
         [
-            (drawing, render(drawing, "svg"))
+            (drawing, render_or_say_why(drawing, "svg"))
             for drawing in choose(results, summary, everything=all_figures)
         ]
         if finished
@@ -272,7 +272,7 @@ def _errors_table(frame: pl.DataFrame, sure: str) -> str:
     )
 
 
-def _figures(drawings: Sequence[tuple[Drawing, bytes]]) -> str:
+def _figures(drawings: Sequence[tuple[Drawing, bytes | str]]) -> str:
     if not drawings:
         return "<p>No replication finished, so there is nothing to draw.</p>"
     return (
@@ -280,13 +280,13 @@ def _figures(drawings: Sequence[tuple[Drawing, bytes]]) -> str:
     )
 
 
-def _figure(drawing: Drawing, svg: bytes) -> str:
-    source, name = (
-        "data:image/svg+xml;base64," + base64.b64encode(svg).decode(),
-        html.escape(drawing.name),
-    )
-    caption = html.escape(drawing.caption)
-    picture = f'<img src="{source}" alt="figure {name}; its numbers are in the tables">'
+def _figure(drawing: Drawing, svg: bytes | str) -> str:
+    name, caption = html.escape(drawing.name), html.escape(drawing.caption)
+    if isinstance(svg, str):
+        picture = f"<p>{html.escape(f'Figure {drawing.name} is {svg}')}</p>"
+    else:
+        source = "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
+        picture = f'<img src="{source}" alt="figure {name}; its numbers are in the tables">'
     broad = ' class="broad"' if drawing.size[0] > _BROAD else ""
     return f'<figure id="{name}"{broad}>{picture}<figcaption>{caption}</figcaption></figure>'
 

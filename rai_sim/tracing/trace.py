@@ -40,7 +40,8 @@ class Trace:
 
     A state is what the check of a round saw, before arms were settled and clusters merged in it.
     Skipping knows states only where it stopped: a state is that of the first such round at or after
-    a chosen one. Events are exact.
+    a chosen one. The last state is that of the round that ended the run, also at a cap. Events are
+    exact.
 
     Attributes
     ----------
@@ -321,13 +322,15 @@ def read_trace(result: Result, block: Block, rounds: NDArray[np.int64]) -> Trace
 def _states(
     result: Result, history: History, chosen: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], list[int]]:
-    """Return the rounds and the rows of the states that stand for chosen rounds, and of a finished
-    run's end, which was seen last."""
+    """Return the rounds and the rows of the states that stand for chosen rounds, and of the run's end,
+    which was seen last; but for algorithms that keep no history, and where a cap lets no round be
+    made."""
     kept, end = states_kept(history), int(result.rounds[0])
     standing = np.searchsorted(history.rounds[:kept], chosen)
     rows = np.unique(standing[standing < kept]).tolist()
     rounds = history.rounds[rows].tolist()
-    if result.finished[0] and (not rounds or rounds[-1] < end):
+    seen = end > 0 and int(history.pulls[-1, 0].sum()) == int(result.pulls[0])
+    if seen and (not rounds or rounds[-1] < end):
         rounds.append(end)
         rows.append(len(history.rounds))
     return np.array(rounds, np.int64), rows
