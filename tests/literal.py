@@ -50,7 +50,9 @@ class Outcome(NamedTuple):
     # (B, 2, N) round; then the cluster i it joined, -1 - i where i had all it was asked for
     settled: NDArray[np.int64]
     arm_pulls: NDArray[np.int64]  # (B, N)
-    means: NDArray[np.float64]  # (B, N) empirical, of an arm when it was pulled last; 0 without pulls
+    means: NDArray[
+        np.float64
+    ]  # (B, N) empirical, of an arm when it was pulled last; 0 without pulls
 
 
 def new_outcome(runs: int, required: int, arms: int) -> Outcome:

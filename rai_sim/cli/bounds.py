@@ -15,8 +15,9 @@ from rai_sim.cli.problem import build_problem, takes_problem
 from rai_sim.cli.tables import headline, json_text, problem_document, text_table
 from rai_sim.cli.text import show
 from rai_sim.problem import Problem
+from rai_sim.simulation.theorems import lower_bound_conditions
 from rai_sim.support.checks import check_delta
-from rai_sim.support.wording import count, json_safe, number, shortened
+from rai_sim.support.wording import all_but, count, json_safe, number, shortened
 
 #: A text that lists arms stops after so many; JSON has them all.
 _MOST_ARMS = 50
@@ -67,14 +68,12 @@ def all_bounds(problem: Problem, delta: float) -> list[Line]:
     bound; nothing for arms for which they do not hold."""
     if problem.arms.why_not_sub_gaussian() is not None:
         return []
-    sigma = problem.arms.sigma
-    laws = theory.laws_of("gaussian", 0.5 if sigma is None else sigma)
-    what = f"lower bound of any algorithm's mean, asymptotic (delta -> 0), {laws}"
+    what = f"lower bound of any algorithm's mean, {lower_bound_conditions(problem)}"
     found = [Line("Theorem 1", theory.lower(problem, delta), what)]
     for cls in ALGORITHMS.values():
         if cls.upper_bound is not None:
             function, theorem = cls.upper_bound
-            what = f"upper bound for {cls.__name__} with the paper's width, with probability {1.0 - delta:g}"
+            what = f"upper bound for {cls.__name__} with the paper's width, with probability {all_but(delta)}"
             found.append(Line(theorem, getattr(theory, function)(problem, delta), what))
     return sorted(found)
 

@@ -35,6 +35,7 @@ from rai_sim.simulation.simulate import SimulationInterrupted, checked_experimen
 from rai_sim.support.checks import check_count, check_workers
 from rai_sim.support.errors import BadInput
 from rai_sim.support.parsing import seen
+from rai_sim.support.wording import count
 
 #: What `--keep` may be.
 KEEPS = (BY_REPLICATION, SUMMED)
@@ -178,7 +179,7 @@ def run(
         show(tables.json_text(document()))
     else:
         notes = [
-            f"{replications:,} replications each, seed {seed}; the same numbers again: {rerun}"
+            f"{count(replications, 'replication')} each, seed {seed}; the same numbers again: {rerun}"
         ]
         if interrupted:
             notes.insert(0, f"INTERRUPTED: {_how_far(experiments, results, replications)}")

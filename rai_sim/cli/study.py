@@ -28,7 +28,7 @@ from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.support.durations import seconds_of
 from rai_sim.support.errors import BadInput
 from rai_sim.support.parsing import seen
-from rai_sim.support.wording import json_safe
+from rai_sim.support.wording import and_more, count, json_safe
 
 if TYPE_CHECKING:
     from rai_sim.study import Estimate, Study, StudyResults
@@ -294,10 +294,8 @@ def summary_text(results: StudyResults) -> str:
         tables.LEAST,
         "a pipe, --output or --json has all",
     )
-    if len(frame) > _MOST_ROWS:
-        lines.append(
-            f"... and {len(frame) - _MOST_ROWS:,} more tasks; --output FILE.csv or --json has all"
-        )
+    if more := and_more(len(frame) - _MOST_ROWS, "task", "--output FILE.csv or --json has all"):
+        lines.append(more)
     said = [f"WARNING: {sentence}" for sentence in tables.warnings_of(results, frame)]
     return "\n".join([*lines, "", tables.legend_of(results), *said, tables.how_far(results)])
 
@@ -326,13 +324,13 @@ def plan_text(study: Study, estimate: Estimate, folder: Path) -> str:
 
     rows = estimate.rows[:_MOST_ROWS]
     lines = fitted_table(tuple(COLUMNS), rows, NAMES, LEAST, "a pipe or --json has all")
-    if len(estimate.rows) > _MOST_ROWS:
-        lines.append(f"... and {len(estimate.rows) - _MOST_ROWS:,} more tasks; --json has all")
+    if more := and_more(len(estimate.rows) - _MOST_ROWS, "task", "--json has all"):
+        lines.append(more)
     there = sum(row.replications - row.left for row in estimate.rows)
     wanted = sum(row.replications for row in estimate.rows)
     return "\n".join(
         [
-            f"{len(study.tasks)} tasks, {tables.wanted_words(study)}, into {folder}",
+            f"{count(len(study.tasks), 'task')}, {tables.wanted_words(study)}, into {folder}",
             "",
             *lines,
             "",

@@ -68,7 +68,9 @@ def wide_groups(cases: Sequence[Case], against: str, everything: bool) -> list[l
     if against != "delta":
         wide = [part for group in wide for part in of_one_delta(group, everything)]
     return [
-        group for group in wide if number_of_places(group, against) > 1 and makes_lines(group, against)
+        group
+        for group in wide
+        if number_of_places(group, against) > 1 and makes_lines(group, against)
     ]
 
 

@@ -153,7 +153,10 @@ def _sorted_table(columns: Sequence[Column], rows: Iterable[Any], left: int) -> 
 def _in_short(results: StudyResults, frame: pl.DataFrame) -> str:
     done, wanted = results.progress()
     errors, finished = int(frame["errors"].sum()), int(frame["finished"].sum())
-    words = f"{len(results.tasks)} tasks, {done:,} of {wanted:,} replications, {errors:,} wrong outputs of {finished:,}"
+    words = (
+        f"{count(len(results.tasks), 'task')}, {done:,} of {count(wanted, 'replication')}, "
+        f"{count(errors, 'wrong output')} of {finished:,}"
+    )
     return words + ("." if done == wanted else "; unfinished.")
 
 
@@ -167,7 +170,7 @@ def _what(results: StudyResults, definition: str | None) -> str:
         "instance", "law", "n_arms", "clusters", "required", "bottleneck_gap_reward", "means"
     )
     more = (
-        f"<p>... and {len(instances) - _INSTANCES:,} more instances.</p>"
+        f"<p>... and {count(len(instances) - _INSTANCES, 'more instance')}.</p>"
         if len(instances) > _INSTANCES
         else ""
     )
@@ -215,7 +218,7 @@ def _listed(frame: pl.DataFrame) -> pl.DataFrame:
 def _left_out(frame: pl.DataFrame, listed: pl.DataFrame) -> str:
     left = len(frame) - len(listed)
     return (
-        f"<p>{left:,} more tasks are not listed; `rai-sim study --output FILE.csv` writes all.</p>"
+        f"<p>Not listed: {count(left, 'more task')}; `rai-sim study --output FILE.csv` writes all.</p>"
         if left
         else ""
     )

@@ -7,10 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rai_sim.simulation.sweeps import abscissa, family_of, swept_parameters, twice_at_a_place
+from rai_sim.simulation.sweeps import (
+    abscissa,
+    check_axis,
+    family_of,
+    swept_parameters,
+    twice_at_a_place,
+)
 from rai_sim.study import StudyResults, Task
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
-from rai_sim.support.values import short
 from rai_sim.support.wording import listed
 
 #: What pulls are a power of, by the axis: what grows as a problem becomes harder.
@@ -98,11 +103,7 @@ def lines_of(results: StudyResults, against: str | None = None) -> list[Line]:
     """
     refuse_other_results(results)
     axis = _varying(results.tasks) if against is None else against
-    if not isinstance(axis, str):
-        raise ArgumentTypeError(
-            "against",
-            f"against is {short.repr(against)}; give 'delta', 'n', 'gap' or a parameter's name",
-        )
+    check_axis(axis)
     found: dict[tuple[object, ...], list[Point]] = {}
     for task, row in zip(results.tasks, results.summary().iter_rows(named=True), strict=True):
         point = Point(abscissa(task, axis), task, row)

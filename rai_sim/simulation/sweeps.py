@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from rai_sim.simulation.experiment import Experiment
-from rai_sim.support.errors import ArgumentValueError
-from rai_sim.support.wording import listed
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
+from rai_sim.support.wording import listed, short
 
 #: Axes along which the instance stays.
 OF_THE_RUN = ("delta", "max_pulls")
@@ -45,8 +46,8 @@ def abscissa(case: Varied, against: str) -> float:
 
     Raises
     ------
-    ValueError
-        If there is no cap, the problem has a single cluster, whose gap is infinite, or the instance
+    TypeError, ValueError
+        If `against` is no text; if there is no cap, the problem has a single cluster, whose gap is infinite, or the instance
         no such parameter.
 
     Examples
@@ -56,6 +57,7 @@ def abscissa(case: Varied, against: str) -> float:
     >>> abscissa(task, "delta"), abscissa(task, "n"), abscissa(task, "gap")
     (0.01, 10.0, 0.25)
     """
+    check_axis(against)
     e = case.experiment
     if against == "delta":
         return e.delta
@@ -85,6 +87,15 @@ def abscissa(case: Varied, against: str) -> float:
             f" or a parameter: {', '.join(known)}" if known else "",
         )
     return float(value)
+
+
+def check_axis(against: object) -> None:
+    """Refuse what cannot be an axis's name."""
+    if not isinstance(against, str):
+        raise ArgumentTypeError(
+            "against",
+            f"against is {short.repr(against)}; give 'delta', 'n', 'gap' or a parameter's name",
+        )
 
 
 def distinct_places(places: Iterable[float], against: str) -> list[float]:
@@ -128,7 +139,9 @@ def swept_parameters(case: Varied) -> list[str]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    """Whether a value is a number that an axis can have: a double."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and abs(value) <= sys.float_info.max  # type: ignore[arg-type]
 
 
 def family_of(case: Varied, against: str) -> str:

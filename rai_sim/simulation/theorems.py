@@ -38,6 +38,22 @@ def lower_bound(problem: Problem, delta: float) -> float:
     return float(bounds.lower(problem, delta)) if bounds_hold(problem) else math.nan
 
 
+def lower_bound_conditions(problem: Problem) -> str | None:
+    """Return when Theorem 1's bound holds, and of what; None where it does not.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> lower_bound_conditions(rai.table_problem())
+    'asymptotic (delta -> 0), Gaussian arms of sd 1/2'
+    """
+    from rai_sim import bounds
+
+    sigma = problem.arms.sigma
+    laws = bounds.laws_of("gaussian", 0.5 if sigma is None else sigma)
+    return f"asymptotic (delta -> 0), {laws}" if bounds_hold(problem) else None
+
+
 def upper_bound(
     problem: Problem, algorithm: Algorithm, delta: float
 ) -> tuple[str | None, float | None]:

@@ -13,7 +13,7 @@ from rai_sim.simulation.columns import COLUMNS, Found
 from rai_sim.simulation.statistics import ABOVE, NOTHING, OPEN
 from rai_sim.support import html_tables
 from rai_sim.support.columns import Catalogue, Column, cells, titles
-from rai_sim.support.wording import count, listed, percent
+from rai_sim.support.wording import and_more, count, listed, percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -203,7 +203,7 @@ def warnings_of(results: StudyResults, frame: pl.DataFrame) -> list[str]:
     short = frame.filter(pl.col("complete") & ~pl.col("precision_reached"))
     if len(short):
         said.append(
-            f"{len(short)} tasks stopped short of the precision, the first is "
+            f"{count(len(short), 'task')} stopped short of the precision, the first is "
             f"{_task_words(short)}: at most_replications, or as no replication finished"
         )
     for capped, what, bias in (
@@ -214,7 +214,7 @@ def warnings_of(results: StudyResults, frame: pl.DataFrame) -> list[str]:
         unfinished = int((rows["replications"] - rows["finished"]).sum())
         if unfinished:
             said.append(
-                f"{unfinished:,} replications {what}; the statistics are over the finished ones, "
+                f"{count(unfinished, 'replication')} {what}; the statistics are over the finished ones, "
                 f"so means {bias}"
             )
     problems = {
@@ -243,7 +243,7 @@ def how_far(results: StudyResults) -> str:
     done, wanted = results.progress()
     more = results.not_counted()
     beside = f"; {more:,} more are stored, not counted" if more else ""
-    return f"{done:,} of {wanted:,} replications of {len(results.tasks)} tasks are in {results.folder}{beside}"
+    return f"{done:,} of {wanted:,} replications of {count(len(results.tasks), 'task')} are in {results.folder}{beside}"
 
 
 def study_html(study: Study) -> str:
@@ -262,11 +262,7 @@ def study_html(study: Study) -> str:
         "tasks",
     )
     rows = [cells(columns, instance) for instance in instances[:most]]
-    more = (
-        f"... and {len(instances) - most:,} more instances; tasks has all"
-        if len(instances) > most
-        else ""
-    )
+    more = and_more(len(instances) - most, "instance", "tasks has all")
     return html_tables.block(
         repr(study), html_tables.table(titles(columns), rows, left=2), html_tables.line(more)
     )
@@ -279,9 +275,7 @@ def results_html(results: StudyResults) -> str:
     most = html_tables.MOST_ROWS
     columns = shown_of(results)
     rows = [cells(columns, row) for row in frame.head(most).iter_rows(named=True)]
-    more = (
-        f"... and {len(frame) - most:,} more tasks; summary() has all" if len(frame) > most else ""
-    )
+    more = and_more(len(frame) - most, "task", "summary() has all")
     return html_tables.block(
         how_far(results),
         html_tables.warnings(warnings_of(results, frame)),

@@ -20,6 +20,7 @@ from rai_sim.support.checks import check_count, short
 from rai_sim.support.columns import cells, titles
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import integers
+from rai_sim.support.wording import and_more, count
 from rai_sim.tracing.events import Event, event_columns, events_frame, read_events
 from rai_sim.tracing.history import run_with_history
 
@@ -65,7 +66,7 @@ class Trace:
     --------
     >>> import rai_sim as rai
     >>> rai.trace(rai.table_problem(), rai.Butterscotch(), 0.01, seed=0)
-    Trace(Butterscotch(merging=True), delta 0.01, seed 0, replication 0: 10,370 pulls in 1 round, correct; ... events, 1 states)
+    Trace(Butterscotch(merging=True), delta 0.01, seed 0, replication 0: 10,370 pulls in 1 round, correct; ... events, 1 state)
     """
 
     result: Result
@@ -114,16 +115,16 @@ class Trace:
         """
         run = self.result
         end = ("correct" if run.correct[0] else "WRONG") if run.finished[0] else run.unfinished
-        rounds = f"{run.rounds[0]:,} round" + ("" if run.rounds[0] == 1 else "s")
         return (
             f"{self.algorithm.label}, delta {run.delta:g}, seed {run.seed}, replication "
             f"{self.replication}: "
-            f"{run.pulls[0]:,} pulls in {rounds}, {end}"
+            f"{count(int(run.pulls[0]), 'pull')} in {count(int(run.rounds[0]), 'round')}, {end}"
         )
 
     def __repr__(self) -> str:
         """Say what was traced."""
-        return f"Trace({self.headline()}; {len(self.events)} events, {len(self.rounds)} states)"
+        found = f"{count(len(self.events), 'event')}, {count(len(self.rounds), 'state')}"
+        return f"Trace({self.headline()}; {found})"
 
     def events_frame(self) -> pl.DataFrame:
         """Return one row an event.
@@ -199,7 +200,7 @@ class Trace:
         )
         rows = [cells(columns, event) for event in self.events[:_MOST_SHOWN]]
         left = len(self.events) - len(rows)
-        more = f"... and {left:,} more events; events_frame() has all" if left else ""
+        more = and_more(left, "event", "events_frame() has all")
         return html_tables.block(
             self.headline(),
             html_tables.table(titles(columns), rows, left=0),

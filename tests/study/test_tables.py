@@ -30,12 +30,12 @@ def test_what_is_stored_beyond_what_is_asked_for_is_said(tmp_path: Path, keep: s
         Study.grid(pairs(0.4), [rai.Butterscotch()], [0.1], replications=n, keep=keep)
         for n in (12, 5)
     )
-    assert how_far(large.run(tmp_path)) == f"12 of 12 replications of 1 tasks are in {tmp_path}"
+    assert how_far(large.run(tmp_path)) == f"12 of 12 replications of 1 task are in {tmp_path}"
     results = small.results(tmp_path)
     if keep == "replications":
         assert (
             how_far(results)
-            == f"5 of 5 replications of 1 tasks are in {tmp_path}; 7 more are stored, not counted"
+            == f"5 of 5 replications of 1 task are in {tmp_path}; 7 more are stored, not counted"
         )
         assert results.not_counted() == 7
     else:
@@ -165,5 +165,5 @@ def test_what_a_reader_must_know(tmp_path: Path) -> None:
         "wide, Vanilla(merging=True), delta 0.01: the error rate lies above delta: "
         f"{errors} of 60 outputs are wrong, 95 % interval "
     )
-    assert short.startswith("1 tasks stopped short of the precision, the first is wide, Vanilla")
+    assert short.startswith("1 task stopped short of the precision, the first is wide, Vanilla")
     assert law.startswith("guarantees and bounds do not hold for the arms of 1 instance: ")

@@ -8,7 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rai_sim.support.wording import (
+    all_but,
+    and_more,
     count,
+    interrupted,
     json_safe,
     listed,
     number,
@@ -114,3 +117,23 @@ def test_json_has_no_words_for_nan() -> None:
     safe = json_safe(value)
     assert safe == {"0.5": [1, None, [None, {"a": None}]], "b": "nan", "c": None, "d": True}
     assert json.loads(json.dumps(safe, allow_nan=False)) == safe
+
+
+def test_nothing_is_certain_that_is_not() -> None:
+    """1 - delta is written out where its digits would be those of 1."""
+    assert [all_but(delta) for delta in (0.3, 1e-5, 1e-7, 1e-200)] == [
+        "0.7",
+        "0.99999",
+        "1 - 1e-07",
+        "1 - 1e-200",
+    ]
+    assert [all_but(alpha, percent) for alpha in (0.01, 1e-4)] == ["99 %", "1 - 0.0001"]
+
+
+def test_one_thing_is_one() -> None:
+    """What more there is, and what an interruption leaves."""
+    assert and_more(1, "task", "all there") == "... and 1 more task; all there"
+    assert and_more(1200, "task", "all there") == "... and 1,200 more tasks; all there"
+    assert and_more(0, "task", "all there") == and_more(-3, "task", "all there") == ""
+    assert interrupted(1, "in .result") == "interrupted; in .result: 1 finished replication"
+    assert interrupted(0, "in .result") == "interrupted before a replication was finished"
