@@ -177,12 +177,8 @@ def test_an_interrupt_keeps_what_was_finished(monkeypatch: pytest.MonkeyPatch) -
     assert found.right.tolist() == alone.right.tolist()
     assert found.stopped.tolist() == alone.stopped.tolist()
     monkeypatch.setattr(success, "run_part", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(rai.SuccessInterrupted, match="curve of the 0 finished") as stopped:
+    with pytest.raises(
+        rai.SuccessInterrupted, match="before a replication was finished"
+    ) as stopped:
         rai.success_by(PROBLEM, Vanilla(), pulls=[10, 300], replications=5)
     assert stopped.value.curve is None
-
-
-def test_an_interruption_without_a_curve_names_none() -> None:
-    """It came before a replication was finished."""
-    nothing = rai.SuccessInterrupted(None)
-    assert (str(nothing), nothing.curve) == ("interrupted before a replication was finished", None)
