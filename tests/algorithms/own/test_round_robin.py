@@ -32,13 +32,13 @@ def test_with_vanillas_width_it_is_vanilla() -> None:
         for name in ("pulls", "rounds", "finished", "representatives"):
             assert getattr(runs[0], name).tolist() == getattr(runs[1], name).tolist()
         others += runs[2].pulls.tolist() != runs[1].pulls.tolist()
-        ours, theirs = (
+        mine, other = (
             rai.trace(problem, rule, 0.3, 4, max_pulls=290, rounds=[10**6])
             for rule in (PapersWidth(), rai.Vanilla())
         )
-        assert ours.rounds.tolist() == theirs.rounds.tolist() == ours.result.rounds.tolist()
-        assert np.array_equal(ours.means, theirs.means)
-        capped += not ours.result.finished[0]
+        assert mine.rounds.tolist() == other.rounds.tolist() == mine.result.rounds.tolist()
+        assert np.array_equal(mine.means, other.means)
+        capped += not mine.result.finished[0]
     assert others > 5
     assert capped > 5
     ours, theirs, wrong = (
