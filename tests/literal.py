@@ -50,6 +50,9 @@ class Outcome(NamedTuple):
     # (B, 2, N) round; then the cluster i it joined, -1 - i where i had all it was asked for
     settled: NDArray[np.int64]
     arm_pulls: NDArray[np.int64]  # (B, N)
+    means: NDArray[
+        np.float64
+    ]  # (B, N) empirical, of an arm when it was pulled last; 0 without pulls
 
 
 def new_outcome(runs: int, required: int, arms: int) -> Outcome:
@@ -61,6 +64,7 @@ def new_outcome(runs: int, required: int, arms: int) -> Outcome:
         np.full((runs, required), -1, np.int32),
         np.zeros((runs, 2, arms), np.int64),
         np.zeros((runs, arms), np.int64),
+        np.zeros((runs, arms)),
     )
 
 
@@ -189,6 +193,17 @@ def unfinished(out: Outcome, b: int) -> None:
 
 
 @compiled
+def end(out: Outcome, b: int, pulls: int, R: int, finished: bool, room: Room) -> None:
+    """Note how a run ended."""
+    out.pulls[b], out.rounds[b], out.finished[b] = pulls, R, finished
+    if not finished:
+        unfinished(out, b)
+    for arm in range(room.S.size):
+        if out.arm_pulls[b, arm] > 0:
+            out.means[b, arm] = room.S[arm] / out.arm_pulls[b, arm]
+
+
+@compiled
 def pairs(sizes: NDArray[np.int64], required: NDArray[np.int64], merging: bool) -> int:
     """Return the number of pairs of arms in different clusters, neighbours of which nothing is
     asked being one with merging."""
@@ -252,8 +267,7 @@ def round_robin(
         else:
             t_R, w_R = math.ceil(2.0 ** (2 * (R + 1) + 5) * log), 2.0 ** -(R + 1 + 2)
         if max_pulls >= 0 and pulls + n * (t_R - t) > max_pulls:
-            out.pulls[b], out.rounds[b], out.finished[b] = pulls, R, False
-            unfinished(out, b)
+            end(out, b, pulls, R, False, room)
             return
         R += 1
         for x in range(n):
@@ -291,7 +305,7 @@ def round_robin(
         n = count
         for x in range(n):
             active[x] = kept[x]
-    out.pulls[b], out.rounds[b], out.finished[b] = pulls, R, True
+    end(out, b, pulls, R, True, room)
 
 
 @compiled
@@ -459,7 +473,7 @@ def lucb(
         if variant >= 3:
             judge_classic(variant // 3, active, sizes, required, R, room, out, b)
         if done(required, found):
-            out.pulls[b], out.rounds[b], out.finished[b] = pulls, R, True
+            end(out, b, pulls, R, True, room)
             return
         start = 0
         for i in range(m if variant < 3 else 0):
@@ -496,8 +510,7 @@ def lucb(
         for x in range(n):
             active[x] = kept[x]
         if max_pulls >= 0 and pulls + picks > max_pulls:
-            out.pulls[b], out.rounds[b], out.finished[b] = pulls, R, False
-            unfinished(out, b)
+            end(out, b, pulls, R, False, room)
             return
         for x in range(n):
             arm = active[x]

@@ -349,14 +349,14 @@ def run_kernels(
     max_pulls: int = -1,
     strides: int = ALL,
 ) -> literal.Outcome:
-    """Run replications through `Algorithm.run_block`; one at a time if traced: not with a cap, as a
-    trace knows of rounds that are asked for and of events only."""
-    assert not traced or max_pulls < 0, "arms' pulls at a cap are not traced"
+    """Run replications through `Algorithm.run_block`; one at a time if traced: then means at the end
+    are told. What is recommended at a cap is asked for then, for that draws the last sums."""
     N, parts = len(task.means), []
     for start in range(first, first + count, 1 if traced else count):
         size = 1 if traced else count
         history = new_history(np.zeros(0, np.int64), N) if traced else None
-        block = new_block(size, sum(task.required), N, history, arms_with_pulls=N)
+        caps = (max_pulls,) if traced and max_pulls >= 0 else ()
+        block = new_block(size, sum(task.required), N, history, arms_with_pulls=N, budgets=caps)
         algorithm.run_block(
             law, task.block_setting(seed, skip_error, max_pulls, strides), start, block
         )
@@ -375,6 +375,7 @@ def run_kernels(
                 representatives=block.representatives,
                 settled=settled,
                 arm_pulls=block.arm_pulls,
+                means=np.nan_to_num(block.history.means[-1:]),  # no rows if it is not traced
             )
         )
     return literal.Outcome(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))

@@ -416,7 +416,9 @@ def story_of_kernel(
         strict=False,
     )
     N = instance.n_arms
-    block = new_block(1, sum(instance.required), N, new_history(rounds, N), arms_with_pulls=N)
+    caps = () if instance.max_pulls is None else (instance.max_pulls,)
+    history = new_history(rounds, N)
+    block = new_block(1, sum(instance.required), N, history, arms_with_pulls=N, budgets=caps)
     run = run_kernel(algorithm, instance, bits=bits, block=block)
     if run.ran_out_at:
         return Story(run, {}, {}, [])
@@ -512,6 +514,8 @@ def different_stories(
             bool(ours.run.ran_out_at)
             or (ours.settled == theirs.settled and ours.merges == theirs.merges)
         )
+        # the end is told, be it a cap
+        same = same and (ours.run.rounds == 0 or ours.run.rounds in ours.seen)
         for R, state in ours.seen.items():
             same = same and state == theirs.seen.get(R)
         states += len(ours.seen)

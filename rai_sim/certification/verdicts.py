@@ -26,7 +26,7 @@ from rai_sim.certification.evidence import Evidence
 from rai_sim.simulation.statistics import ABOVE, BELOW, OPEN, Sums
 from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.values import real
-from rai_sim.support.wording import count, percent, short
+from rai_sim.support.wording import all_but, count, percent, short
 
 #: The probability that any verdict on any of several tasks is wrong, if nothing else is asked for.
 ALPHA = 0.05
@@ -140,6 +140,6 @@ def how_sure(alpha: float, tasks: int) -> str:
     'verdicts on 54 tasks, all right with probability 95 % (Bonferroni), wherever they stop'
     """
     return (
-        f"verdicts on {count(tasks, 'task')}, all right with probability {percent(1.0 - alpha)} "
+        f"verdicts on {count(tasks, 'task')}, all right with probability {all_but(alpha, percent)} "
         "(Bonferroni), wherever they stop"
     )

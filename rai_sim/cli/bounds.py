@@ -11,14 +11,14 @@ import numpy as np
 
 from rai_sim import bounds as theory
 from rai_sim.algorithms.base import ALGORITHMS
-from rai_sim.bounds.laws import is_of, sd_of
 from rai_sim.cli.options import Delta, Json
 from rai_sim.cli.problem import build_problem, takes_problem
 from rai_sim.cli.tables import fitted_texts, headline, json_text, most_rows, problem_document
 from rai_sim.cli.text import show
 from rai_sim.problem import Problem
+from rai_sim.simulation.theorems import lower_bound_conditions
 from rai_sim.support.checks import check_delta
-from rai_sim.support.wording import count, json_safe, number, shortened
+from rai_sim.support.wording import all_but, count, json_safe, number, shortened
 
 #: In a terminal a text that lists arms stops after so many; a pipe and JSON have them all.
 _MOST_ARMS = 50
@@ -69,14 +69,12 @@ def all_bounds(problem: Problem, delta: float) -> list[Line]:
     bound; nothing for arms for which they do not hold."""
     if problem.arms.why_not_sub_gaussian() is not None:
         return []
-    laws = theory.laws_of("gaussian", sd_of(problem))
-    which = laws if is_of(problem, "gaussian") else f"as for {laws}"
-    what = f"lower bound of any algorithm's mean, asymptotic (delta -> 0), {which}"
+    what = f"lower bound of any algorithm's mean, {lower_bound_conditions(problem)}"
     found = [Line("Theorem 1", theory.lower(problem, delta), what)]
     for cls in ALGORITHMS.values():
         if cls.upper_bound is not None:
             function, theorem = cls.upper_bound
-            what = f"upper bound for {cls.__name__} with the paper's width, with probability {1.0 - delta:g}"
+            what = f"upper bound for {cls.__name__} with the paper's width, with probability {all_but(delta)}"
             found.append(Line(theorem, getattr(theory, function)(problem, delta), what))
     return sorted(found)
 

@@ -44,5 +44,5 @@ def merge(
         done, _ = results.progress()
     tasks = len(results.tasks)
     found = {"folder": str(output), "tasks": tasks, "replications": done}
-    said = f"{count(tasks, 'task')}, {done:,} replications in {output}"
+    said = f"{count(tasks, 'task')}, {count(done, 'replication')} in {output}"
     show(json_text(found) if json else said)

@@ -100,15 +100,20 @@ def write_figures(
 
 
 def write_drawings(drawings: Sequence[Drawing], folder: Path, kind: str) -> list[str]:
-    """Draw figures into a folder, made if there is none; return a line for each."""
-    from rai_sim.plotting.drawing import render
+    """Draw figures into a folder, made if there is none; return a line for each, of one that cannot be
+    drawn why."""
+    from rai_sim.plotting.drawing import render_or_say_why
 
     folder.resolve().mkdir(exist_ok=True)  # a link to a folder that is not there yet stays one
     lines = []
     for drawing in drawings:
         path = folder / f"{drawing.name}.{kind}"
-        _write(path, render(drawing, kind))
-        lines.append(f"{path}  {drawing.caption}")
+        picture = render_or_say_why(drawing, kind)
+        if isinstance(picture, str):
+            lines.append(f"{drawing.name} is {picture}")
+        else:
+            _write(path, picture)
+            lines.append(f"{path}  {drawing.caption}")
     return lines
 
 

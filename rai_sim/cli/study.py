@@ -31,7 +31,7 @@ from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.support.durations import seconds_of
 from rai_sim.support.errors import BadInput
 from rai_sim.support.parsing import seen
-from rai_sim.support.wording import count, json_safe
+from rai_sim.support.wording import and_more, count, json_safe
 
 if TYPE_CHECKING:
     from rai_sim.study import Estimate, Study, StudyResults
@@ -332,8 +332,8 @@ def summary_text(results: StudyResults) -> str:
     most = most_rows(_MOST_ROWS, len(frame))
     rows = frame.head(most).iter_rows(named=True)
     lines = fitted_table(columns, rows, tables.NAMES, tables.least_of(columns), remedy)
-    if len(frame) > most:
-        lines.append(f"... and {count(len(frame) - most, 'more task')}; {remedy}")
+    if more := and_more(len(frame) - most, "task", remedy):
+        lines.append(more)
     said = [f"WARNING: {sentence}" for sentence in tables.warnings_of(results, frame)]
     return "\n".join([*lines, "", tables.legend_of(results), *said, tables.how_far(results)])
 
@@ -362,8 +362,8 @@ def plan_text(study: Study, estimate: Estimate, folder: Path) -> str:
 
     remedy, most = "a pipe or --json has all", most_rows(_MOST_ROWS, len(estimate.rows))
     lines = fitted_table(tuple(COLUMNS), estimate.rows[:most], NAMES, LEAST, remedy)
-    if len(estimate.rows) > most:
-        lines.append(f"... and {count(len(estimate.rows) - most, 'more task')}; {remedy}")
+    if more := and_more(len(estimate.rows) - most, "task", remedy):
+        lines.append(more)
     there = sum(row.replications - row.left for row in estimate.rows)
     wanted = sum(row.replications for row in estimate.rows)
     return "\n".join(

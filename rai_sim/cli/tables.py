@@ -17,9 +17,18 @@ from rai_sim.problem import Problem
 from rai_sim.simulation.columns import COLUMNS
 from rai_sim.simulation.result import Result
 from rai_sim.simulation.summary import Summary, found_in, summarise
-from rai_sim.simulation.theorems import lower_bound, upper_bound
+from rai_sim.simulation.theorems import lower_bound, lower_bound_conditions, upper_bound
 from rai_sim.support.columns import Column, titles
-from rai_sim.support.wording import count, ends, json_safe, listed, number, percent, printable
+from rai_sim.support.wording import (
+    all_but,
+    count,
+    ends,
+    json_safe,
+    listed,
+    number,
+    percent,
+    printable,
+)
 
 
 def _upper_cell(bound: tuple[str | None, float | None]) -> str:
@@ -303,7 +312,8 @@ class RunTable:
         """Return which lower bound is shown, and how much Theorem 1 says where it is another."""
         if all(math.isnan(lower) for lower in self._lower):  # the arms' law, at any delta
             return "lower bound: none holds for these arms"
-        theorem = "Theorem 1, of the mean, asymptotic (delta -> 0)"
+        conditions = lower_bound_conditions(self._problem)
+        theorem = f"Theorem 1, of the mean, {conditions}"
         told = {None if tight is None else tight.conditions for tight in self._tight}
         if told == {None}:
             return f"lower bound: {theorem}"
@@ -312,10 +322,7 @@ class RunTable:
             number(lower) if len(self._deltas) == 1 else f"{number(lower)} at delta {delta:g}"
             for delta, lower in zip(self._deltas, self._lower, strict=True)
         )
-        return (
-            f"lower bound: of the mean, {tight} (Theorem 1, asymptotic, Gaussian arms: "
-            f"{', '.join(values)})"
-        )
+        return f"lower bound: of the mean, {tight} (Theorem 1, {conditions}: {', '.join(values)})"
 
     def end(self, notes: Sequence[str]) -> str:
         """Return what stands below the rows: the legend, what a reader must be warned of, the arms
@@ -325,7 +332,7 @@ class RunTable:
         legend = self._lower_legend()
         if any(summary.upper_bound is not None for summary in self._summaries):
             one = len(self._deltas) == 1
-            sure = f"{1.0 - self._deltas[0]:g}" if one else "1 - delta"
+            sure = all_but(self._deltas[0]) if one else "1 - delta"
             legend += f"; upper bound: with probability {sure}"
         compiling = sum(summary.compile_seconds for summary in self._summaries)
         if compiling:

@@ -22,7 +22,7 @@ from rai_sim.cli.problem import build_problem, takes_problem
 from rai_sim.cli.tables import fitted_table, json_text, most_rows
 from rai_sim.cli.text import show
 from rai_sim.simulation.progress import Bar
-from rai_sim.support.wording import count, json_safe
+from rai_sim.support.wording import and_more, json_safe
 from rai_sim.tracing import trace as tracing
 from rai_sim.tracing.events import event_columns
 from rai_sim.tracing.trace import Trace
@@ -86,8 +86,8 @@ def trace_text(trace: Trace, notes: list[str]) -> str:
     words = known["event"].shown("event".ljust(width), lambda said: str(said).ljust(width))
     columns = (*known.pick("round", "pulls", "mean", "radius", "arm_pulls"), words)
     lines = fitted_table(columns, events, 0, _LEAST, remedy)
-    if len(trace.events) > most:
-        lines.append(f"... and {count(len(trace.events) - most, 'more event')}; {remedy}")
+    if more := and_more(len(trace.events) - most, "event", remedy):
+        lines.append(more)
     return "\n".join([trace.headline(), "", *lines, "", *notes])
 
 

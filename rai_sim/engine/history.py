@@ -1,10 +1,11 @@
-"""What a traced replication leaves behind: the state of every arm, at rounds asked for and when an
-arm is settled.
+"""What a traced replication leaves behind: the state of every arm, at rounds asked for, when an arm is
+settled, and when the run ends, be it at a cap.
 
 Kernels write it where they know the state anyway: after a check, at the end of a jump, or in the
 middle of a word of rounds that is drawn. So a traced replication draws what it draws without. A
 round that is asked for but jumped over is stood for by the first one after it at which the kernel
-stopped. Where nothing is traced the arrays are empty, and a kernel pays a comparison.
+stopped. Round robin's last rounds before a cap are drawn for what is recommended there, so a trace asks
+for that. Where nothing is traced the arrays are empty, and a kernel pays a comparison.
 """
 
 from __future__ import annotations

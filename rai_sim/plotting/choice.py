@@ -24,7 +24,7 @@ from rai_sim.plotting.normalised import bound_words, normalised_pulls
 from rai_sim.plotting.panels import MOST_PANELS, panels
 from rai_sim.plotting.panels import size_for as size_of_panels
 from rai_sim.plotting.ratios import MOST_ROWS, comparable, ratio_rows, ratios, size_for
-from rai_sim.simulation.sweeps import abscissa, swept_parameters
+from rai_sim.simulation.sweeps import swept_parameters
 from rai_sim.support.errors import ArgumentValueError, Named
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _sweeps(cases: Sequence[Case], everything: bool) -> Iterator[Drawing]:
 def _has_bounds(against: str, group: Sequence[Case]) -> bool:
     """Whether the tight lower bound is known at two values at least."""
     known = (case for case in group if not math.isnan(case.theory.bound))
-    return len({abscissa(case, against) for case in known}) > 1
+    return groups.number_of_places(known, against) > 1
 
 
 def _has_complexity(group: Sequence[Case]) -> bool:

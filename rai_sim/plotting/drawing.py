@@ -43,6 +43,15 @@ def render(drawing: Drawing, kind: str, dpi: int = 150) -> bytes:
         return figure_bytes(drawing.draw(own_axes(drawing.size)), kind, dpi)
 
 
+def render_or_say_why(drawing: Drawing, kind: str) -> bytes | str:
+    """Return a figure as `render` does, or why it cannot be drawn, in words: that is to cost its own
+    place alone, not all the others."""
+    try:
+        return render(drawing, kind)
+    except ValueError as error:
+        return f"not drawn: {error}"
+
+
 def figure_bytes(ax: Axes, kind: str, dpi: int = 150) -> bytes:
     """Return the figure of some axes as a file, without a date."""
     file = io.BytesIO()

@@ -7,7 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from rai_sim.plotting.inputs import Case, setting_words
-from rai_sim.simulation.sweeps import OF_THE_RUN, abscissa, family_of, swept_parameters
+from rai_sim.plotting.lines import makes_lines
+from rai_sim.simulation.sweeps import (
+    OF_THE_RUN,
+    abscissa,
+    distinct_places,
+    family_of,
+    swept_parameters,
+)
 
 #: Figures of one kind, at most, unless all are asked for, and of those that show another one against
 #: theory or in another way.
@@ -50,28 +57,36 @@ def of_few_algorithms(
 
 
 def wide_groups(cases: Sequence[Case], against: str, everything: bool) -> list[list[Case]]:
-    """Return the groups of cases that one figure shows, of those with at least two values."""
+    """Return the groups of cases that one figure shows, of those with at least two values, and with
+    one case of each algorithm at each: instances made by hand may share a value."""
     groups: dict[tuple[Any, ...], list[Case]] = {}
     for case in cases:
         varied = against in OF_THE_RUN or against in swept_parameters(case) or not case.parameters
         if varied and (against != "gap" or math.isfinite(case.experiment.problem.bottleneck_gap)):
             groups.setdefault(_group(case, against), []).append(case)
-    wide = [
-        group for group in groups.values() if len({abscissa(case, against) for case in group}) > 1
-    ]
+    wide = list(groups.values())
     if against != "delta":
         wide = [part for group in wide for part in of_one_delta(group, everything)]
-    return wide
+    return [
+        group
+        for group in wide
+        if number_of_places(group, against) > 1 and makes_lines(group, against)
+    ]
+
+
+def number_of_places(cases: Iterable[Case], against: str) -> int:
+    """Return at how many different places along an axis cases lie."""
+    return len(distinct_places((abscissa(case, against) for case in cases), against))
 
 
 def unnamed(cases: Sequence[Case]) -> list[str]:
     """Return n and gap if instances made by hand differ in them."""
     by_hand = [case.experiment.problem for case in cases if not case.parameters]
-    values: dict[str, set[float]] = {
-        "n": {p.n_arms for p in by_hand},
-        "gap": {p.bottleneck_gap for p in by_hand},
+    values: dict[str, list[float]] = {
+        "n": [p.n_arms for p in by_hand],
+        "gap": [p.bottleneck_gap for p in by_hand],
     }
-    varies = [name for name, different in values.items() if len(different) > 1]
+    varies = [name for name, all_ in values.items() if len(distinct_places(all_, name)) > 1]
     return varies if len(varies) == 1 else []
 
 

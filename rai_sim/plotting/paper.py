@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rai_sim.support.checks import check_switch
 from rai_sim.support.errors import ArgumentValueError
-from rai_sim.support.values import is_integer_type, short
+from rai_sim.support.values import is_integer_type, real, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -187,8 +187,8 @@ def _limits(name: str, value: object) -> _Limits:
 
 
 def _number(value: object) -> float:
-    """Return a number as a double; NaN for anything else."""
+    """Return a number as a double, infinite beyond all doubles; NaN for anything else."""
     try:
-        return math.nan if isinstance(value, bool | str) else float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+        return real("value", value)
+    except TypeError:
         return math.nan

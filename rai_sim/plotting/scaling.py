@@ -12,6 +12,7 @@ from rai_sim.plotting.by_arm import run_again_for, too_dear
 from rai_sim.plotting.drawing import Drawing
 from rai_sim.plotting.efficiency import efficiency
 from rai_sim.plotting.exponents import exponents, has_slope
+from rai_sim.plotting.groups import number_of_places
 from rai_sim.plotting.inputs import Case, cases_of
 from rai_sim.plotting.law import law
 from rai_sim.plotting.means import has_bounds, mean_pulls
@@ -64,7 +65,7 @@ def _along(cases: Sequence[Case], against: str) -> Iterator[Drawing]:
     if against == "delta":
         caption = f"Mean pulls over ln(1/δ){bound_words(cases)}."
         yield Drawing("normalised-pulls", caption, partial(normalised_pulls, cases))
-    if len({abscissa(case, against) for case in cases if has_slope(case)}) > 2:
+    if number_of_places(filter(has_slope, cases), against) > 2:
         caption = f"Slope of mean pulls against {against}, both logarithmic, between neighbours and of all points."
         yield Drawing(
             f"exponents-against-{against}", caption, partial(exponents, cases, against=against)

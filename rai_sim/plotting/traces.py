@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +72,7 @@ def trace(trace: Trace, ax: Axes | None = None, *, most_arms: int = 40) -> Axes:
     ------
     TypeError, ValueError
         If `trace` is no Trace, or `most_arms` no positive integer; ValueError for a run without a
-        single check.
+        single round, and for an algorithm that keeps no states.
 
     Examples
     --------
@@ -89,16 +89,28 @@ def trace(trace: Trace, ax: Axes | None = None, *, most_arms: int = 40) -> Axes:
             "algorithm, delta, seed, replication)",
         )
     if not len(trace.rounds):
-        raise ArgumentValueError(
-            "trace",
-            "trace has no state to draw: the run stopped at ",
-            Named("max_pulls"),
-            f" = {trace.result.experiment.max_pulls}, before a check; raise ",
-            Named("max_pulls"),
-        )
+        _refuse_no_state(trace)
     most = check_count("most_arms", most_arms, 1)
     with axes_or_new(ax, SIZE) as axes:
         return _Drawing(trace, axes, most).draw()
+
+
+def _refuse_no_state(trace: Trace) -> NoReturn:
+    """Say why a trace has nothing to draw."""
+    run = trace.result
+    if run.finished[0] or run.rounds[0] > 0:
+        raise ArgumentValueError(
+            "trace",
+            f"trace has no state to draw: algorithm {trace.algorithm.label} keeps none "
+            "(see rai_sim.engine.history)",
+        )
+    raise ArgumentValueError(
+        "trace",
+        "trace has no state to draw: ",
+        Named("max_pulls"),
+        f" = {run.experiment.max_pulls} does not pay for the first round; raise ",
+        Named("max_pulls"),
+    )
 
 
 class _Drawing:

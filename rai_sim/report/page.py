@@ -76,14 +76,15 @@ def report(
     >>> "<h1>Two and two</h1>" in page
     True
     """
-    from rai_sim.plotting.drawing import render
+    from rai_sim.plotting.drawing import render_or_say_why
 
     refuse_other_results(results)
     summary, named = results.summary(), title if title is not None else results.folder.name
     frame = tables.distinct(summary)
     listed = _listed(frame)
     drawings = [
-        (drawing, render(drawing, "svg")) for drawing in _drawings(results, summary, all_figures)
+        (drawing, render_or_say_why(drawing, "svg"))
+        for drawing in _drawings(results, summary, all_figures)
     ]
     parts = [
         f"<h1>{html.escape(named)}</h1>",
@@ -285,7 +286,7 @@ def _drawings(results: StudyResults, summary: pl.DataFrame, everything: bool) ->
         return []
 
 
-def _figures(drawings: Sequence[tuple[Drawing, bytes]]) -> str:
+def _figures(drawings: Sequence[tuple[Drawing, bytes | str]]) -> str:
     if not drawings:
         return (
             "<p>No replication finished, and no instance has two caps for error rates against the "
@@ -296,13 +297,13 @@ def _figures(drawings: Sequence[tuple[Drawing, bytes]]) -> str:
     )
 
 
-def _figure(drawing: Drawing, svg: bytes) -> str:
-    source, name = (
-        "data:image/svg+xml;base64," + base64.b64encode(svg).decode(),
-        html.escape(drawing.name),
-    )
-    caption = html.escape(drawing.caption)
-    picture = f'<img src="{source}" alt="figure {name}; its numbers are in the tables">'
+def _figure(drawing: Drawing, svg: bytes | str) -> str:
+    name, caption = html.escape(drawing.name), html.escape(drawing.caption)
+    if isinstance(svg, str):
+        picture = f"<p>{html.escape(f'Figure {drawing.name} is {svg}')}</p>"
+    else:
+        source = "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
+        picture = f'<img src="{source}" alt="figure {name}; its numbers are in the tables">'
     broad = ' class="broad"' if drawing.size[0] > _BROAD else ""
     return f'<figure id="{name}"{broad}>{picture}<figcaption>{caption}</figcaption></figure>'
 

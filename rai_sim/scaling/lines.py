@@ -7,7 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rai_sim.simulation.sweeps import abscissa, check_axis, family_of, swept_parameters
+from rai_sim.simulation.sweeps import (
+    abscissa,
+    check_axis,
+    family_of,
+    swept_parameters,
+    twice_at_a_place,
+)
 from rai_sim.study import StudyResults, Task
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.wording import listed
@@ -100,15 +106,17 @@ def lines_of(results: StudyResults, against: str | None = None) -> list[Line]:
     found: dict[tuple[object, ...], list[Point]] = {}
     for task, row in zip(results.tasks, results.summary().iter_rows(named=True), strict=True):
         point = Point(abscissa(task, axis), task, row)
-        points = found.setdefault(_line_of(task, axis), [])
-        if any(point.at == other.at for other in points):
+        found.setdefault(_line_of(task, axis), []).append(point)
+    for points in found.values():
+        at = twice_at_a_place((point.at for point in points), axis)
+        if at is not None:
+            task = points[0].task
             raise ArgumentValueError(
                 "results",
                 f"results has two experiments of {task.experiment.algorithm.label} on "
-                f"{family_of(task, axis)} at {axis} = {point.at:g}; choose some with select(...), "
-                "or another `against`",
+                f"{family_of(task, axis)} at {axis} = {at:g}; choose some with select(...), or "
+                "another `against`",
             )
-        points.append(point)
     falling = axis in ("delta", "gap")
     return [
         Line(

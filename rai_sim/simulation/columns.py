@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rai_sim.simulation.intervals import clopper_pearson, relative_half_width, student_interval
 from rai_sim.simulation.statistics import ABOVE, QUANTILES, Sums
-from rai_sim.simulation.theorems import lower_bound, upper_bound
+from rai_sim.simulation.theorems import lower_bound, lower_bound_conditions, upper_bound
 from rai_sim.support.columns import Catalogue, Column, first_key, sort_key
 from rai_sim.support.wording import ends, listed, number, percent
 
@@ -336,6 +336,11 @@ COLUMNS: Catalogue[Column] = Catalogue(
             "tight_bound_conditions",
             None,
             lambda found: None if found.tight is None else found.tight.conditions,
+        ),
+        _statistic(
+            "lower_bound_conditions",
+            None,
+            lambda found: lower_bound_conditions(found.experiment.problem),
         ),
         _statistic("pulls_quantiles", None, lambda found: dict(found.quantiles), "pulls", form=str),
         _fact("seconds", None, "s"),

@@ -38,6 +38,7 @@ from rai_sim.simulation.workers import block_for, effective_workers, share_memor
 from rai_sim.support.checks import check_count, check_progress, check_seed, check_workers
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import real, short
+from rai_sim.support.wording import interrupted
 
 #: Replications that take longer than this, in seconds, are worth the hundredth of a second that
 #: starting workers takes.
@@ -64,15 +65,13 @@ class SimulationInterrupted(KeyboardInterrupt):
     ...     raise rai.SimulationInterrupted(result)  # as Ctrl-C does
     ... except rai.SimulationInterrupted as stopped:
     ...     print(stopped)
-    interrupted; the 3 finished replications are in this exception's .result
+    interrupted; in this exception's .result: 3 finished replications
     """
 
     def __init__(self, result: Result | None) -> None:
         """Keep what was finished."""
         finished = 0 if result is None else len(result.pulls)
-        super().__init__(
-            f"interrupted; the {finished:,} finished replications are in this exception's .result"
-        )
+        super().__init__(interrupted(finished, "in this exception's .result"))
         self.result = result
 
 

@@ -28,7 +28,7 @@ from rai_sim.simulation.workers import effective_workers, spread
 from rai_sim.support.checks import check_count, check_switch, check_workers
 from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.values import integers, real
-from rai_sim.support.wording import short
+from rai_sim.support.wording import interrupted, short
 
 if TYPE_CHECKING:
     import polars as pl
@@ -171,16 +171,13 @@ class SuccessInterrupted(KeyboardInterrupt):
     ...     raise rai.SuccessInterrupted(curve)  # as Ctrl-C does
     ... except rai.SuccessInterrupted as stopped:
     ...     print(stopped)
-    interrupted; the curve of the 20 finished replications is this exception's .curve
+    interrupted; in this exception's .curve: 20 finished replications
     """
 
     def __init__(self, curve: SuccessCurve | None) -> None:
         """Keep what was finished."""
         finished = 0 if curve is None else curve.replications
-        super().__init__(
-            f"interrupted; the curve of the {finished:,} finished replications is this exception's "
-            ".curve"
-        )
+        super().__init__(interrupted(finished, "in this exception's .curve"))
         self.curve = curve
 
 

@@ -12,7 +12,7 @@ from rai_sim.simulation.at_cap import right_at_cap
 from rai_sim.simulation.columns import Found
 from rai_sim.simulation.statistics import Sums, of_finished, quantiles_of
 from rai_sim.simulation.theorems import allowed_pulls
-from rai_sim.support.wording import count, ends, json_safe, listed, number, percent
+from rai_sim.support.wording import all_but, count, ends, json_safe, listed, number, percent
 
 if TYPE_CHECKING:
     from rai_sim.simulation.result import Result
@@ -53,9 +53,10 @@ class Summary:
         95 % Clopper-Pearson interval of the error probability.
     error_exceeds_delta : bool
         Whether that whole interval lies above delta.
-    lower_bound : float
-        Pulls by Theorem 1, for the mean: asymptotic (delta -> 0), Gaussian arms of standard
-        deviation 1/2, or sigma; NaN where it does not hold for the arms.
+    lower_bound, lower_bound_conditions
+        Pulls by Theorem 1, for the mean, and when it holds: asymptotically (delta -> 0), of
+        Gaussian arms of standard deviation 1/2, or sigma; NaN and None where it does not hold for
+        the arms.
     tight_bound, tight_bound_conditions
         Pulls of the tight lower bound of the mean, which holds at this delta, and when it does (see
         `rai_sim.bounds.at_delta`); None where it is not to be had in passing, as of many arms,
@@ -104,6 +105,7 @@ class Summary:
     error_interval: tuple[float, float] = field(metadata={_KEY: "error_interval"})
     error_exceeds_delta: bool = field(metadata={_KEY: "error_exceeds_delta"})
     lower_bound: float = field(metadata={_KEY: "lower_bound_pulls"})
+    lower_bound_conditions: str | None = field(metadata={_KEY: "lower_bound_conditions"})
     tight_bound: float | None = field(metadata={_KEY: "tight_bound_pulls"})
     tight_bound_conditions: str | None = field(metadata={_KEY: "tight_bound_conditions"})
     upper_bound: float | None = field(metadata={_KEY: "upper_bound_pulls"})
@@ -132,7 +134,7 @@ class Summary:
             what, bias = (
                 ("did not finish though no cap was set", "may be biased")
                 if self.max_pulls is None
-                else (f"stopped at the cap of {number(self.max_pulls)} pulls", "is biased low")
+                else (f"stopped at the cap of {count(self.max_pulls, 'pull')}", "is biased low")
             )
             said.append(
                 f"{capped:,} of {count(self.replications, 'replication')} {what}; the statistics "
@@ -212,13 +214,16 @@ class Summary:
             )
         if not math.isnan(self.lower_bound):
             rows["lower bound"] = (
-                f"{number(self.lower_bound)}  (Theorem 1: of the mean, asymptotic, delta -> 0)"
+                f"{number(self.lower_bound)}  (Theorem 1: of the mean, "
+                f"{self.lower_bound_conditions})"
             )
         if self.upper_bound is not None and self.share_above_upper_bound is not None:
-            above = percent(self.share_above_upper_bound)
+            above = f"{percent(self.share_above_upper_bound)} took more"
+            if self.quantiles[1.0] > self.upper_bound:
+                above += " by over a pull an arm, which rounding may add"
             rows["upper bound"] = (
                 f"{number(self.upper_bound)}  ({self.upper_bound_theorem}: with "
-                f"probability {1 - self.delta:g}; {above} took more)"
+                f"probability {all_but(self.delta)}; {above})"
             )
         if self.named_words is not None:
             rows["named most often"] = self.named_words

@@ -7,8 +7,10 @@ gap; or a numeric parameter that instances were made from.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from rai_sim.simulation.experiment import Experiment
@@ -17,6 +19,9 @@ from rai_sim.support.wording import count, listed, short
 
 #: Axes along which the instance stays.
 OF_THE_RUN = ("delta", "max_pulls")
+#: Gaps this near to each other, relatively, are one: a gap is a difference of means, which are doubles,
+#: so of 1e-9 seven digits are known.
+_ROUNDING = 1e-6
 
 
 class Varied(Protocol):
@@ -101,6 +106,36 @@ def abscissa(case: Varied, against: str) -> float:
     return float(value)
 
 
+def distinct_places(places: Iterable[float], against: str) -> list[float]:
+    """Return the different places along an axis, ascending; of gaps that are equal but for the rounding
+    of means the least.
+
+    Examples
+    --------
+    >>> distinct_places([0.75 - 0.5, 0.7 - 0.45, 0.5], "gap")
+    [0.24999999999999994, 0.5]
+    """
+    near, found = (_ROUNDING if against == "gap" else 0.0), list[float]()
+    for place in sorted(places):
+        if not found or not math.isclose(place, found[-1], rel_tol=near, abs_tol=0.0):
+            found.append(place)
+    return found
+
+
+def twice_at_a_place(places: Iterable[float], against: str) -> float | None:
+    """Return the first place along an axis, ascending, at which there are two; None if there is none.
+
+    Examples
+    --------
+    >>> twice_at_a_place([0.5, 0.7 - 0.45, 0.75 - 0.5], "gap"), twice_at_a_place([0.1, 0.2], "gap")
+    (0.25, None)
+    """
+    for one, other in itertools.pairwise(sorted(places)):
+        if len(distinct_places((one, other), against)) < 2:
+            return other
+    return None
+
+
 def swept_parameters(case: Varied) -> list[str]:
     """Return the numeric parameters of which a study has several values for the case's family: its
     instance's name lists them."""
@@ -112,7 +147,9 @@ def swept_parameters(case: Varied) -> list[str]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    """Whether a value is a number that an axis can have: a double."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and abs(value) <= sys.float_info.max  # type: ignore[arg-type]
 
 
 def family_of(case: Varied, against: str) -> str:

@@ -38,6 +38,25 @@ def lower_bound(problem: Problem, delta: float) -> float:
     return float(bounds.lower(problem, delta)) if bounds_hold(problem) else math.nan
 
 
+def lower_bound_conditions(problem: Problem) -> str | None:
+    """Return when Theorem 1's bound holds, and of what; None where it does not.
+
+    Examples
+    --------
+    >>> import rai_sim as rai
+    >>> lower_bound_conditions(rai.table_problem())
+    'asymptotic (delta -> 0), as for Gaussian arms of sd 1/2'
+    """
+    from rai_sim import bounds
+    from rai_sim.bounds.laws import is_of, sd_of
+
+    if not bounds_hold(problem):
+        return None
+    laws = bounds.laws_of("gaussian", sd_of(problem))
+    which = laws if is_of(problem, "gaussian") else f"as for {laws}"
+    return f"asymptotic (delta -> 0), {which}"
+
+
 def upper_bound(
     problem: Problem, algorithm: Algorithm, delta: float
 ) -> tuple[str | None, float | None]:

@@ -31,10 +31,15 @@ Outcome = TypeVar("Outcome")
 def block_for(experiment: Experiment, count: int, arm_pulls: bool = False) -> Block:
     """Allocate a block for `count` replications of an experiment, with recommendations at its cap if
     it has one; `arm_pulls` if those are kept."""
-    problem, cap = experiment.problem, experiment.max_pulls
-    arms = problem.n_arms if arm_pulls else 0
-    caps = () if cap is None else (min(cap, MOST_PULLS),)
+    problem = experiment.problem
+    arms, caps = problem.n_arms if arm_pulls else 0, caps_of(experiment)
     return new_block(count, sum(problem.required), arms_with_pulls=arms, budgets=caps)
+
+
+def caps_of(experiment: Experiment) -> tuple[int, ...]:
+    """Return the caps at which an experiment's replications recommend: its own, if it has one."""
+    cap = experiment.max_pulls
+    return () if cap is None else (min(cap, MOST_PULLS),)
 
 
 def run_into(experiment: Experiment, first: int, block: Block) -> None:

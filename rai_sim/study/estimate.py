@@ -12,7 +12,7 @@ from rai_sim.support import html_tables
 from rai_sim.support.columns import Catalogue, Column, cells, first_key, titles
 from rai_sim.support.durations import duration, size_on_disk
 from rai_sim.support.text_tables import text_table
-from rai_sim.support.wording import count, json_safe, rough
+from rai_sim.support.wording import and_more, count, json_safe, rough
 
 if TYPE_CHECKING:
     import polars as pl
@@ -166,7 +166,7 @@ class Estimate:
     @property
     def statements(self) -> tuple[str, ...]:
         """What it comes to in all, and what a reader must know of it, in sentences."""
-        tasks = count(sum(1 for row in self.rows if row.left), "task")
+        left = sum(1 for row in self.rows if row.left)
         about = "at least " if self.at_least else "some "
         spread = (
             f", {duration(self.wall_seconds)} on {self.workers:,} workers"
@@ -174,9 +174,11 @@ class Estimate:
             else ""
         )
         said = [
-            f"in all {about}{count(self.replications, 'replication')} of {tasks} are left: "
+            f"in all {about}{count(self.replications, 'replication')} of {count(left, 'task')} are left: "
             f"{about}{duration(self.seconds)} of work{spread}, {rough(round(self.pulls))} pulls, "
             f"{size_on_disk(self.disk_bytes)} on the disk; compilation does not count"
+            if left
+            else "nothing is left to run"
         ]
         bounded = sum(1 for row in self.rows if row.at_least)
         if bounded:
@@ -199,7 +201,7 @@ class Estimate:
         shown = self.rows[:_MOST_ROWS]
         table = [titles(columns), *([c.text for c in cells(columns, row)] for row in shown)]
         more = len(self.rows) - len(shown)
-        rest = [f"... and {more:,} more tasks; to_frame() has all"] if more else []
+        rest = [and_more(more, "task", "to_frame() has all")] if more else []
         return "\n".join([*text_table(table, NAMES), *rest, "", *self.statements])
 
     def __repr__(self) -> str:
@@ -214,7 +216,7 @@ class Estimate:
         return html_tables.block(
             self.statements[0],
             html_tables.table(titles(columns), rows, left=NAMES),
-            html_tables.line(f"... and {more:,} more tasks; to_frame() has all" if more else ""),
+            html_tables.line(and_more(more, "task", "to_frame() has all")),
             *map(html_tables.line, self.statements[1:]),
         )
 

@@ -29,6 +29,7 @@ from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.exports import write_table
 from rai_sim.support.forks import refuse_forked_polars
 from rai_sim.support.values import path_of, short
+from rai_sim.support.wording import count
 
 if TYPE_CHECKING:
     from rai_sim.study.grid import Study
@@ -72,7 +73,7 @@ class StudyResults(Holdings):
     def __repr__(self) -> str:
         """Say how far the study is."""
         done, wanted = self.progress()
-        return f"StudyResults({str(self.folder)!r}, {len(self.tasks)} tasks, {done:,} of {wanted:,} replications)"
+        return f"StudyResults({str(self.folder)!r}, {count(len(self.tasks), 'task')}, {done:,} of {count(wanted, 'replication')})"
 
     def _repr_html_(self) -> str:
         """Return the summary as a table, for notebooks."""

@@ -13,7 +13,7 @@ from rai_sim.simulation.columns import COLUMNS, Found
 from rai_sim.simulation.statistics import ABOVE, NOTHING, OPEN
 from rai_sim.support import html_tables
 from rai_sim.support.columns import Catalogue, Column, cells, titles
-from rai_sim.support.wording import count, listed, percent
+from rai_sim.support.wording import and_more, count, listed, percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -281,11 +281,7 @@ def study_html(study: Study) -> str:
         "tasks",
     )
     rows = [cells(columns, instance) for instance in instances[:most]]
-    more = (
-        f"... and {len(instances) - most:,} more instances; tasks has all"
-        if len(instances) > most
-        else ""
-    )
+    more = and_more(len(instances) - most, "instance", "tasks has all")
     return html_tables.block(
         repr(study), html_tables.table(titles(columns), rows, left=2), html_tables.line(more)
     )
@@ -298,9 +294,7 @@ def results_html(results: StudyResults) -> str:
     most = html_tables.MOST_ROWS
     columns = shown_of(results)
     rows = [cells(columns, row) for row in frame.head(most).iter_rows(named=True)]
-    more = (
-        f"... and {len(frame) - most:,} more tasks; summary() has all" if len(frame) > most else ""
-    )
+    more = and_more(len(frame) - most, "task", "summary() has all")
     return html_tables.block(
         how_far(results),
         html_tables.warnings(warnings_of(results, frame)),

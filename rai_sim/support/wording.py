@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 
@@ -149,6 +149,43 @@ def count(n: int, thing: str) -> str:
     ('1,000 replications', '1 arm')
     """
     return f"{n:,} {thing}" + ("" if n == 1 else "s")
+
+
+def and_more(left: int, thing: str, where: str) -> str:
+    """Return that a list goes on, and where all of it is; nothing if it does not.
+
+    Examples
+    --------
+    >>> and_more(1, "task", "to_frame() has all"), and_more(0, "task", "to_frame() has all")
+    ('... and 1 more task; to_frame() has all', '')
+    """
+    return f"... and {count(left, f'more {thing}')}; {where}" if left > 0 else ""
+
+
+def all_but(share: float, form: Callable[[float], str] = "{:g}".format) -> str:
+    """Return 1 - share in words, which never are those of 1: nothing is said to be certain that is not.
+
+    Examples
+    --------
+    >>> all_but(0.01), all_but(1e-10), all_but(0.05, percent)
+    ('0.99', '1 - 1e-10', '95 %')
+    """
+    words = form(1.0 - share)
+    return f"1 - {share:g}" if words == form(1.0) else words
+
+
+def interrupted(finished: int, where: str) -> str:
+    """Return what an interruption of some replications is called, with where those are that were
+    finished.
+
+    Examples
+    --------
+    >>> interrupted(3, "in .result"), interrupted(0, "in .result")
+    ('interrupted; in .result: 3 finished replications', 'interrupted before a replication was finished')
+    """
+    if not finished:
+        return "interrupted before a replication was finished"
+    return f"interrupted; {where}: {count(finished, 'finished replication')}"
 
 
 def json_safe(value: Any) -> Any:

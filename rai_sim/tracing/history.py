@@ -13,14 +13,15 @@ from rai_sim.engine.faults import KernelStopped
 from rai_sim.engine.history import new_history
 from rai_sim.simulation.experiment import Experiment
 from rai_sim.simulation.result import Result
-from rai_sim.simulation.workers import run_into
+from rai_sim.simulation.workers import caps_of, run_into
 from rai_sim.support.checks import check_count, short
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 
 
 def run_with_history(experiment: Experiment, replication: int, rounds: NDArray[np.int64]) -> Block:
     """Run one replication with its history and its states at some rounds; round 1 is always asked
-    for, as clusters may merge in it."""
+    for, as clusters may merge in it, and what is recommended at a cap, as that is when the last sums
+    are drawn there."""
     problem = experiment.problem
     while True:
         block = new_block(
@@ -28,6 +29,7 @@ def run_with_history(experiment: Experiment, replication: int, rounds: NDArray[n
             sum(problem.required),
             problem.n_arms,
             new_history(np.union1d(rounds, [1]), problem.n_arms),
+            budgets=caps_of(experiment),
         )
         with suppress(KernelStopped):  # by a signal whose handler does not want an end
             run_into(experiment, replication, block)

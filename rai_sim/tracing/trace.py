@@ -20,6 +20,7 @@ from rai_sim.support.checks import check_count, short
 from rai_sim.support.columns import cells, titles
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import integers
+from rai_sim.support.wording import and_more, count
 from rai_sim.tracing.events import Event, event_columns, events_frame, read_events
 from rai_sim.tracing.history import run_with_history
 
@@ -40,7 +41,8 @@ class Trace:
 
     A state is what the check of a round saw, before arms were settled and clusters merged in it.
     Skipping knows states only where it stopped: a state is that of the first such round at or after
-    a chosen one. Events are exact.
+    a chosen one. The last state is that of the round that ended the run, also at a cap. Events are
+    exact.
 
     Attributes
     ----------
@@ -64,7 +66,7 @@ class Trace:
     --------
     >>> import rai_sim as rai
     >>> rai.trace(rai.table_problem(), rai.Butterscotch(), 0.01, seed=0)
-    Trace(Butterscotch(merging=True), delta 0.01, seed 0, replication 0: 10,370 pulls in 1 round, correct; ... events, 1 states)
+    Trace(Butterscotch(merging=True), delta 0.01, seed 0, replication 0: 10,370 pulls in 1 round, correct; ... events, 1 state)
     """
 
     result: Result
@@ -113,16 +115,16 @@ class Trace:
         """
         run = self.result
         end = ("correct" if run.correct[0] else "WRONG") if run.finished[0] else run.unfinished
-        rounds = f"{run.rounds[0]:,} round" + ("" if run.rounds[0] == 1 else "s")
         return (
             f"{self.algorithm.label}, delta {run.delta:g}, seed {run.seed}, replication "
             f"{self.replication}: "
-            f"{run.pulls[0]:,} pulls in {rounds}, {end}"
+            f"{count(int(run.pulls[0]), 'pull')} in {count(int(run.rounds[0]), 'round')}, {end}"
         )
 
     def __repr__(self) -> str:
         """Say what was traced."""
-        return f"Trace({self.headline()}; {len(self.events)} events, {len(self.rounds)} states)"
+        found = f"{count(len(self.events), 'event')}, {count(len(self.rounds), 'state')}"
+        return f"Trace({self.headline()}; {found})"
 
     def events_frame(self) -> pl.DataFrame:
         """Return one row an event.
@@ -198,7 +200,7 @@ class Trace:
         )
         rows = [cells(columns, event) for event in self.events[:_MOST_SHOWN]]
         left = len(self.events) - len(rows)
-        more = f"... and {left:,} more events; events_frame() has all" if left else ""
+        more = and_more(left, "event", "events_frame() has all")
         return html_tables.block(
             self.headline(),
             html_tables.table(titles(columns), rows, left=0),
@@ -321,13 +323,15 @@ def read_trace(result: Result, block: Block, rounds: NDArray[np.int64]) -> Trace
 def _states(
     result: Result, history: History, chosen: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], list[int]]:
-    """Return the rounds and the rows of the states that stand for chosen rounds, and of a finished
-    run's end, which was seen last."""
+    """Return the rounds and the rows of the states that stand for chosen rounds, and of the run's end,
+    which was seen last; but for algorithms that keep no history, and where a cap lets no round be
+    made."""
     kept, end = states_kept(history), int(result.rounds[0])
     standing = np.searchsorted(history.rounds[:kept], chosen)
     rows = np.unique(standing[standing < kept]).tolist()
     rounds = history.rounds[rows].tolist()
-    if result.finished[0] and (not rounds or rounds[-1] < end):
+    seen = end > 0 and int(history.pulls[-1, 0].sum()) == int(result.pulls[0])
+    if seen and (not rounds or rounds[-1] < end):
         rounds.append(end)
         rows.append(len(history.rounds))
     return np.array(rounds, np.int64), rows

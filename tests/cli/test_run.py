@@ -105,7 +105,7 @@ def test_the_table_shows_what_the_library_finds(capsys: Capture) -> None:
         assert re.search(r" \d+\.\d\d$", line)
     assert (
         "lower bound: of the mean, at this delta, Bernoulli arms, 3 right answers "
-        "(Theorem 1, asymptotic, Gaussian arms: 36.8)"
+        "(Theorem 1, asymptotic (delta -> 0), as for Gaussian arms of sd 1/2: 36.8)"
     ) in text
     assert "WARNING" not in text
     assert lines[-1].startswith(
@@ -383,7 +383,10 @@ def test_several_deltas(capsys: Capture) -> None:
         ["Vanilla(merging=True)", "0.01"],
     ]
     assert len({len(line) for line in lines[2:8]}) == 1
-    assert "(Theorem 1, asymptotic, Gaussian arms: 18.4 at delta 0.1, 36.8 at delta 0.01)" in text
+    assert (
+        "(Theorem 1, asymptotic (delta -> 0), as for Gaussian arms of sd 1/2: 18.4 at delta 0.1, 36.8 at delta 0.01)"
+        in text
+    )
     assert "upper bound: with probability 1 - delta" in text
     first = document(capsys, f"{words} --delta 0.1,1e-2")
     assert first["delta"] == [0.1, 0.01]

@@ -84,6 +84,23 @@ def test_studies_made_by_hand(tmp_path: Path) -> None:
     ]
 
 
+def test_instances_that_share_a_place_make_no_line(tmp_path: Path) -> None:
+    """Made by hand, with one gap for two of them, be it but for rounding, there is nothing against the
+    gap; all other figures are drawn."""
+    means = {"a": (0.75, 0.5), "b": (0.5, 0.25), "c": (0.7, 0.2), "d": (0.7, 0.45)}
+    problems = {name: rai.best_arm(rai.Bernoulli(list(mu))) for name, mu in means.items()}
+    assert problems["a"].bottleneck_gap != problems["d"].bottleneck_gap
+    study = rai.Study.grid(problems, [rai.Vanilla()], [0.1], replications=20)
+    results = study.run(tmp_path / "store")
+    assert "pulls-against-gap" in names_of(results.select(instance=["a", "c"]))
+    for some in ("abc", "acd", "ad"):
+        drawings = choose(results.select(instance=list(some)))
+        assert {drawing.name.rstrip("-123") for drawing in drawings} == {
+            "distribution",
+            "histogram",
+        }
+
+
 @pytest.mark.slow
 def test_a_large_comparison_is_cut(tmp_path: Path) -> None:
     """50 rows: the figure has at most 40 and says which; all of them make two figures, of 40 and of

@@ -4,12 +4,20 @@ from functools import partial
 
 import matplotlib
 import pytest
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import rai_sim as rai
 from rai_sim.plotting import distribution, paper
-from rai_sim.plotting.drawing import Drawing, draw_titled, figure_bytes, render
+from rai_sim.plotting.drawing import (
+    Drawing,
+    draw_titled,
+    figure_bytes,
+    render,
+    render_or_say_why,
+)
 from rai_sim.plotting.inputs import cases_of
+from rai_sim.support.errors import ArgumentValueError
 
 
 def drawing_of(runs: list[rai.Result]) -> Drawing:
@@ -28,6 +36,22 @@ def test_equal_input_gives_equal_bytes(runs: list[rai.Result]) -> None:
         assert found.startswith(begin)
         with matplotlib.rc_context({"axes.facecolor": "black", "font.size": 30}):
             assert render(drawing, kind, 50) == found
+
+
+def test_what_cannot_be_drawn_is_put_into_words(runs: list[rai.Result]) -> None:
+    """Refusals alone: other errors are defects."""
+
+    def refuses(ax: Axes) -> Axes:
+        raise ArgumentValueError("results", "results has two experiments")
+
+    def fails(ax: Axes) -> Axes:
+        raise ZeroDivisionError
+
+    refused = Drawing("pulls", "Pulls.", refuses)
+    assert render_or_say_why(refused, "svg") == "not drawn: results has two experiments"
+    assert isinstance(render_or_say_why(drawing_of(runs), "svg"), bytes)
+    with pytest.raises(ZeroDivisionError):
+        render_or_say_why(Drawing("pulls", "Pulls.", fails), "svg")
 
 
 def test_titles_are_its_own(runs: list[rai.Result]) -> None:

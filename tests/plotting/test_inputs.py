@@ -113,7 +113,7 @@ def small(max_pulls: int | None = None) -> rai.Result:
         (
             lambda runs: draw_trace(rai.trace(rai.table_problem(), rai.LUCB(), max_pulls=3)),
             ValueError,
-            "max_pulls = 3, before a check",
+            "max_pulls = 3 does not pay for the first round",
         ),
         (
             lambda runs: draw_trace(rai.trace(rai.table_problem(), rai.LUCB()), most_arms=0),

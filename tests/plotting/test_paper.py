@@ -121,6 +121,8 @@ def test_nothing_stays_behind(runs: list[rai.Result]) -> None:
         ({"columns": True}, "columns is True; give 1 or 2"),
         ({"columns": [1, 2]}, r"columns is \[1, 2\]; give 1 or 2"),
         ({"width": 0.0}, "width is 0.0; give a number of inches"),
+        ({"width": 10**400}, "give a number of inches"),
+        ({"xlim": (0, 10**400)}, "give two numbers, the lower first"),
         ({"height": "tall"}, "height is 'tall'; give a number of inches"),
         ({"xlim": (2.0, 1.0)}, r"xlim is \(2.0, 1.0\); give two numbers, the lower first"),
         ({"ylim": 3}, "ylim is 3; give two numbers, the lower first"),

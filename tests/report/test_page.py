@@ -10,13 +10,16 @@ import numpy as np
 import polars as pl
 import pytest
 from browser import console, page
+from matplotlib.axes import Axes
 from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
 
 import rai_sim as rai
 from rai_sim.plotting import choice
+from rai_sim.plotting.drawing import Drawing
 from rai_sim.report import report, write_report
 from rai_sim.study import StudyResults
+from rai_sim.support.errors import ArgumentValueError
 
 #: A problem on which the printed LUCB errs in a fifth of its runs.
 WRONG = rai.table_problem(task=2)
@@ -388,3 +391,25 @@ def test_the_records_are_json(text: str) -> None:
     """Whoever wants the provenance whole can copy it."""
     record = re.findall(r"<pre>(\[.*?)</pre>", text, re.DOTALL)[-1]
     assert json.loads(html.unescape(record))[0]["status"] == "finished"
+
+
+def test_a_figure_that_cannot_be_drawn_costs_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page says why there, and has the others."""
+
+    def refuses(ax: Axes) -> Axes:
+        raise ArgumentValueError("results", "results has <two> experiments")
+
+    def some(*_: Any, **__: Any) -> list[Drawing]:
+        return [Drawing("first", "One.", refuses), Drawing("second", "Two.", lambda ax: ax)]
+
+    results = rai.Study.grid([WRONG], [rai.Vanilla()], [0.1], replications=5).run(tmp_path / "s")
+    monkeypatch.setattr(choice, "choose", some)
+    page = report(results)
+    first = (
+        '<figure id="first"><p>Figure first is not drawn: results has &lt;two&gt; experiments</p>'
+    )
+    assert first in page
+    assert page.count("<img") == 1
+    assert "1 task, 5 of 5 replications, 0 wrong outputs of 5." in page

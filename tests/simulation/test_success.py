@@ -170,17 +170,19 @@ def test_an_interrupt_keeps_what_was_finished(monkeypatch: pytest.MonkeyPatch) -
         return whole(*given)
 
     monkeypatch.setattr(success, "run_part", part)
-    with pytest.raises(rai.SuccessInterrupted, match=r"curve of the [\d,]+ finished") as stopped:
+    with pytest.raises(rai.SuccessInterrupted, match=r"\.curve: [\d,]+ finished") as stopped:
         rai.success_by(PROBLEM, Vanilla(), pulls=[10, 300], replications=10**7)
     found = stopped.value.curve
     assert found is not None
     assert 2 <= found.replications < 10**7
-    assert f"curve of the {found.replications:,} finished" in str(stopped.value)
+    assert f".curve: {found.replications:,} finished" in str(stopped.value)
     monkeypatch.undo()
     alone = rai.success_by(PROBLEM, Vanilla(), pulls=[10, 300], replications=found.replications)
     assert found.right.tolist() == alone.right.tolist()
     assert found.stopped.tolist() == alone.stopped.tolist()
     monkeypatch.setattr(success, "run_part", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(rai.SuccessInterrupted, match="curve of the 0 finished") as stopped:
+    with pytest.raises(
+        rai.SuccessInterrupted, match="before a replication was finished"
+    ) as stopped:
         rai.success_by(PROBLEM, Vanilla(), pulls=[10, 300], replications=5)
     assert stopped.value.curve is None

@@ -152,6 +152,38 @@ def test_share_above_the_upper_bound_allows_one_pull_an_arm() -> None:
     assert with_pulls(pulls, algorithm=Butterscotch()).summary().share_above_upper_bound == 0.5
 
 
+def test_the_allowance_for_rounding_is_said_where_it_counts() -> None:
+    """Of runs that stayed below the bound there is none; of others it stands beside the share."""
+    bound, told = bounds.butterscotch(EXPERIMENT.problem, 0.01), []
+    for above in (0, 10, 12):
+        pulls = [int(bound) + above, int(bound)]
+        told.append(str(with_pulls(pulls, algorithm=Butterscotch()).summary()))
+    assert "with probability 0.99; 0 % took more)" in told[0]
+    assert "0 % took more by over a pull an arm, which rounding may add)" in told[1]
+    assert "50 % took more by over a pull an arm, which rounding may add)" in told[2]
+
+
+def test_words_of_one_and_of_nearly_one() -> None:
+    """A cap of one pull, and a delta that rounding would make nothing."""
+    text = str(with_pulls([1, 1], capped=1, max_pulls=1, delta=1e-10).summary())
+    assert "stopped at the cap of 1 pull; the statistics" in text
+    assert "(Theorem 2: with probability 1 - 1e-10; 0 % took more)" in text
+
+
+def test_theorem_1_says_of_which_laws_it_is() -> None:
+    """Gaussian ones whatever the arms are, as sharp as these are said to be."""
+    summary = with_pulls([10, 12]).summary()
+    assert (
+        summary.lower_bound_conditions == "asymptotic (delta -> 0), as for Gaussian arms of sd 1/2"
+    )
+    assert f"(Theorem 1: of the mean, {summary.lower_bound_conditions})" in str(summary)
+    wide = best_arm(Gaussian([3.0, 1.0], sd=2.0, sigma=2.0))
+    conditions = with_pulls([10], problem=wide).summary().lower_bound_conditions
+    assert conditions == "asymptotic (delta -> 0), Gaussian arms of sd 2"
+    loud = Problem(Gaussian([1.0, 0.0], sd=2.0), (1, 1), (1, 0), strict=False)
+    assert with_pulls([10], problem=loud).summary().lower_bound_conditions is None
+
+
 def test_the_tight_bound_of_many_arms_is_left_out() -> None:
     """It would take longer than the run; Theorem 1 stays."""
     problem = best_arm(Bernoulli(np.linspace(0.1, 0.9, 3000)))

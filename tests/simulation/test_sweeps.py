@@ -1,11 +1,20 @@
 """Where experiments lie along an axis, and what tells lines apart."""
 
+import math
+import re
 from dataclasses import replace
 
 import pytest
 
 import rai_sim as rai
-from rai_sim.simulation.sweeps import abscissa, check_axis, family_of, swept_parameters
+from rai_sim.simulation.sweeps import (
+    abscissa,
+    check_axis,
+    distinct_places,
+    family_of,
+    swept_parameters,
+    twice_at_a_place,
+)
 from rai_sim.study import Task
 
 TASK = Task(
@@ -61,3 +70,35 @@ def test_an_axis_is_a_text() -> None:
     for wrong in (3, None, ["n"]):
         with pytest.raises(TypeError, match=r"^against is .*; give 'delta', 'n', 'gap' or a param"):
             check_axis(wrong)
+
+
+def test_gaps_that_differ_by_rounding_are_one_place() -> None:
+    """Whatever its size; numbers along other axes are as they were given; an infinite gap is one."""
+    for gap in (0.25, 1e-3, 1e-9):
+        here, there = (0.5 + gap) - 0.5, (0.3 + gap) - 0.3
+        assert there != gap
+        assert distinct_places([gap, here, there], "gap") == [min(gap, here, there)]
+        assert twice_at_a_place([gap, 2.0 * gap, there], "gap") == max(gap, there)
+    assert distinct_places([0.2, 0.1, 0.2001, math.inf, math.inf], "gap") == [
+        0.1,
+        0.2,
+        0.2001,
+        math.inf,
+    ]
+    assert distinct_places([1e6, 1e6 + 0.5], "n") == [1e6, 1e6 + 0.5]
+    assert twice_at_a_place([3.0, 4.0, 3.0], "n") == 3.0
+    assert twice_at_a_place([], "gap") is None
+
+
+@pytest.mark.parametrize("axis", [[], None, 3])
+def test_an_axis_is_a_name(axis: object) -> None:
+    """Also what has no hash is refused by its value."""
+    with pytest.raises(TypeError, match=re.escape(f"against is {axis}; give 'delta', 'n'")):
+        abscissa(TASK, axis)  # type: ignore[arg-type]
+
+
+def test_a_number_beyond_all_doubles_is_no_place() -> None:
+    """An axis could not show it."""
+    task = Task("mine", TASK.experiment, {"scale": 10**400})
+    with pytest.raises(ValueError, match="instance 'mine' has no number for"):
+        abscissa(task, "scale")

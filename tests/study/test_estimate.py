@@ -1,6 +1,7 @@
 """Estimates as tables, frames, documents and sentences."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from studies import pairs
@@ -56,6 +57,14 @@ def test_what_it_comes_to() -> None:
     assert repr(found).startswith("Estimate(in all some 1,600")
 
 
+def test_nothing_left_is_said_so() -> None:
+    """Not that some 0 replications are."""
+    done = [replace(row, left=0, seconds=0.0, pulls=0.0, disk_bytes=0.0) for row in rows()]
+    assert Estimate(tuple(done), workers=1, pilot_time=1.0).statements == (
+        "nothing is left to run",
+    )
+
+
 def test_lower_bounds_are_said_to_be_such() -> None:
     """In the row, in all, and how to know more."""
     found = Estimate(rows(at_least=True), workers=1, pilot_time=1.0)
@@ -92,6 +101,6 @@ def test_long_studies_are_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rai_sim.study.estimate._MOST_ROWS", 1)
     monkeypatch.setattr("rai_sim.support.html_tables.MOST_ROWS", 1)
     found = Estimate(rows(), workers=1, pilot_time=1.0)
-    assert "... and 1 more tasks; to_frame() has all" in str(found)
-    assert "... and 1 more tasks; to_frame() has all" in found._repr_html_()
+    assert "... and 1 more task; to_frame() has all" in str(found)
+    assert "... and 1 more task; to_frame() has all" in found._repr_html_()
     assert len(found.to_frame()) == 2

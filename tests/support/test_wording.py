@@ -8,8 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rai_sim.support.wording import (
+    all_but,
+    and_more,
     count,
     ends,
+    interrupted,
     json_safe,
     listed,
     number,
@@ -133,3 +136,23 @@ def test_an_interval_that_is_not_known_is_told_once() -> None:
     assert ends(percent(None), percent(None)) == "n/a"
     assert ends(percent(0.0), percent(0.031)) == "0 % to 3.1 %"
     assert ends(number(1.0), number(None)) == "1.0 to n/a"
+
+
+def test_nothing_is_certain_that_is_not() -> None:
+    """1 - delta is written out where its digits would be those of 1."""
+    assert [all_but(delta) for delta in (0.3, 1e-5, 1e-7, 1e-200)] == [
+        "0.7",
+        "0.99999",
+        "1 - 1e-07",
+        "1 - 1e-200",
+    ]
+    assert [all_but(alpha, percent) for alpha in (0.01, 1e-4)] == ["99 %", "1 - 0.0001"]
+
+
+def test_one_thing_is_one() -> None:
+    """What more there is, and what an interruption leaves."""
+    assert and_more(1, "task", "all there") == "... and 1 more task; all there"
+    assert and_more(1200, "task", "all there") == "... and 1,200 more tasks; all there"
+    assert and_more(0, "task", "all there") == and_more(-3, "task", "all there") == ""
+    assert interrupted(1, "in .result") == "interrupted; in .result: 1 finished replication"
+    assert interrupted(0, "in .result") == "interrupted before a replication was finished"

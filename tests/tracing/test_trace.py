@@ -93,8 +93,9 @@ def check(trace: Trace) -> None:
                     event.arm_pulls,
                 )
                 assert trace.radii[k, arm] == pytest.approx(event.radius, rel=1e-14)
-    if run.finished[0]:
+    if run.rounds[0] > 0:  # at a cap, too
         assert (trace.rounds[-1], trace.pulls[-1]) == (run.rounds[0], run.pulls[0])
+    if run.finished[0]:
         assert trace.events[-1].round == run.rounds[0]
         assert trace.events[-1].pulls == run.pulls[0]
     if isinstance(problem.arms, rai.Bernoulli):
@@ -190,6 +191,22 @@ def test_a_capped_run_tells_what_it_saw() -> None:
     assert capped.events == tuple(event for event in full.events if event.pulls <= 7000)
     none = rai.trace(rai.table_problem(2), rai.LUCB(), 0.01, 0, 3, max_pulls=9)
     assert (len(none.rounds), none.events, none.means.shape) == (0, (), (0, 10))
+
+
+def test_a_capped_run_ends_with_the_state_that_it_recommends_by() -> None:
+    """Also where it was stopped in the middle of rounds that are made without a look, and only later
+    rounds were asked for; without a round there is no state."""
+    problem = rai.best_arm(rai.Gaussian([0.59, 0.5, 0.48, 0.04], sd=0.001))
+    for cap in (7, 48, 49, 400):
+        for rounds in (None, [12], [10**6]):
+            trace = rai.trace(problem, rai.Vanilla(), 1e-5, max_pulls=cap, rounds=rounds)
+            assert (trace.rounds[-1], trace.pulls[-1]) == (cap // 4, cap // 4 * 4)
+            assert (trace.arm_pulls[-1] == cap // 4).all()
+            assert trace.result.recommended is not None
+            assert trace.result.recommended[0, 0] == np.argmax(trace.means[-1])
+    assert abs(trace.means[-1] - problem.arms.means).max() < 0.001
+    for algorithm in (rai.Vanilla(), rai.Butterscotch(), rai.LUCB()):
+        assert len(rai.trace(problem, algorithm, max_pulls=3).rounds) == 0
 
 
 def test_caps_near_the_largest_count_are_kept() -> None:

@@ -3,9 +3,11 @@ not."""
 
 from __future__ import annotations
 
+from rai_sim.algorithms.lucb.rule import see_ranked
 from rai_sim.algorithms.lucb.run import COLD, MOST, PULLS, RANKED, Run, affordable
-from rai_sim.algorithms.lucb.view import note_cold
-from rai_sim.engine.jit import kernel
+from rai_sim.algorithms.lucb.view import note_cold, see_cold
+from rai_sim.engine.history import traced
+from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.recommendations import cap_of, count_open, left, note_arm, recommend
 
 
@@ -15,8 +17,19 @@ def within_caps(run: Run) -> bool:
     before it recommendations are made, if the caller asks for them."""
     while not affordable(run):
         if not _pass_cap(run, False):
+            see_active(run)
             return False
     return True
+
+
+@inlined
+def see_active(run: Run) -> None:
+    """Note the active arms' states for a trace, which ends with those of the last round judged."""
+    s, clock = run.ranking, run.clock
+    if traced(run.history):
+        if clock[COLD] > 0:
+            see_cold(run.views, run.history, s, clock[PULLS])
+        see_ranked(run.history, s, clock[RANKED], clock[PULLS])
 
 
 @kernel

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from rai_sim.engine import law as laws
 from rai_sim.engine.faults import NONE, RECORDING_RAN_OUT, TOO_MANY_PULLS, report
+from rai_sim.engine.history import see_arm, traced
 from rai_sim.engine.jit import inlined, kernel
 from rai_sim.engine.recommendations import left, note_arm, recommend
 from rai_sim.engine.round_robin.many import in_crowd, note_sums
@@ -62,8 +63,22 @@ def _recommend(run: Run, state: State) -> State:
     else:
         for x in range(n):
             note_arm(run.budgets, x, standings.order[x], standings.total[x])
+    if traced(run.history):
+        _see_noted(run, n)
     recommend(run.budgets, run.part, run.part.open_sizes, standings.arm_of, n)
     return state
+
+
+@inlined
+def _see_noted(run: Run, n: int) -> None:
+    """Note the states of the n active arms, whose sums were noted, for a trace: the last rounds may
+    have been made without a look, and arms may have slept, or rested."""
+    budgets, clock, arm_of = run.budgets, run.clock, run.race.standings.arm_of
+    taken = clock[TAKEN]
+    if taken > 0:
+        for x in range(n):
+            mean = budgets.key[x] / taken
+            see_arm(run.history, arm_of[budgets.label[x]], mean, taken, clock[PULLS])
 
 
 @kernel

@@ -111,10 +111,11 @@ def test_a_trace_tells_what_the_twin_sees() -> None:
 
 @pytest.mark.slow
 def test_a_trace_tells_of_arms_outside_of_the_view() -> None:
-    """120 arms, of which a round looks at few: the states of all, and when each is settled."""
+    """120 arms, of which a round looks at few: the states of all, and when each is settled; at a cap,
+    too."""
     rng = np.random.default_rng(33)
     drawn = []
-    for number in range(2):
+    for number, cap in enumerate((None, None, 700)):
         means = np.concatenate([rng.uniform(0.6, 0.9, 20), rng.uniform(0.0, 0.2, 100)])
         order = rng.permutation(120)
         rewards = (rng.random((120, 1500)) < means[order, None]).astype(np.float64)
@@ -123,9 +124,9 @@ def test_a_trace_tells_of_arms_outside_of_the_view() -> None:
                 rewards,
                 means[order],
                 (20, 100),
-                ((2, 0), (0, 3))[number],
+                ((2, 0), (0, 3), (2, 0))[number],
                 0.1,
-                None,
+                cap,
                 1.0,
                 number,
                 number,

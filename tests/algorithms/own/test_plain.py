@@ -88,15 +88,22 @@ def test_means_are_recommended(compiled: bool) -> None:
 
 @pytest.mark.slow
 def test_it_is_the_same_experiment() -> None:
-    """Results may be put together; a trace tells the same."""
+    """Results may be put together; a trace tells the same, to the end, be it a cap."""
     rule = Elimination(0.3)
     assert repr(rule) == repr(rule.in_python())
     problem = rai.best_arm(LAWS[0])
-    ours, theirs = (rai.trace(problem, one, 0.1, seed=1) for one in (rule, rule.in_python()))
-    assert ours.rounds.tolist() == theirs.rounds.tolist()
-    assert np.array_equal(ours.means, theirs.means, equal_nan=True)
-    assert ours.arm_pulls.tolist() == theirs.arm_pulls.tolist()
-    assert [str(event) for event in ours.events] == [str(event) for event in theirs.events]
+    whole = int(rai.trace(problem, rule, 0.1, seed=1).result.pulls[0])
+    for cap in (None, whole - 1):
+        ours, theirs = (
+            rai.trace(problem, one, 0.1, seed=1, max_pulls=cap, rounds=[1, 10**6])
+            for one in (rule, rule.in_python())
+        )
+        assert ours.rounds.tolist() == theirs.rounds.tolist() == [1, ours.result.rounds[0]]
+        assert ours.result.finished[0] == (cap is None)
+        assert np.array_equal(ours.means, theirs.means, equal_nan=True)
+        assert ours.arm_pulls.tolist() == theirs.arm_pulls.tolist()
+        assert ours.arm_pulls[-1].sum() == ours.result.pulls[0]
+        assert [str(event) for event in ours.events] == [str(event) for event in theirs.events]
 
 
 def test_python_runs_it() -> None:

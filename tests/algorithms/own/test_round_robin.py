@@ -17,10 +17,10 @@ TABLE = rai.table_problem(2)
 
 @pytest.mark.slow
 def test_with_vanillas_width_it_is_vanilla() -> None:
-    """On 40 recordings every number; on fresh rewards the law: Kolmogorov-Smirnov at 1e-6. Negative
+    """On 40 recordings every number, and what a trace ends with at a cap; on fresh rewards the law: Kolmogorov-Smirnov at 1e-6. Negative
     control: without merging neither."""
     rng = np.random.default_rng(2)
-    others = 0
+    others = capped = 0
     for _ in range(40):
         means = np.sort(rng.uniform(0.05, 0.95, 5))[::-1]
         rewards = (rng.random((5, 3000)) < means[:, None]).astype(float)
@@ -33,7 +33,15 @@ def test_with_vanillas_width_it_is_vanilla() -> None:
         for name in ("pulls", "rounds", "finished", "representatives"):
             assert getattr(runs[0], name).tolist() == getattr(runs[1], name).tolist()
         others += runs[2].pulls.tolist() != runs[1].pulls.tolist()
+        mine, other = (
+            rai.trace(problem, rule, 0.3, 4, max_pulls=290, rounds=[10**6])
+            for rule in (PapersWidth(), rai.Vanilla())
+        )
+        assert mine.rounds.tolist() == other.rounds.tolist() == mine.result.rounds.tolist()
+        assert np.array_equal(mine.means, other.means)
+        capped += not mine.result.finished[0]
     assert others > 5
+    assert capped > 5
     ours, theirs, wrong = (
         rai.simulate(TABLE, rule, replications=3_000, seed=seed).pulls
         for seed, rule in enumerate((PapersWidth(), rai.Vanilla(), OwnMixture()))

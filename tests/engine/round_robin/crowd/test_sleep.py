@@ -70,7 +70,7 @@ def total(tasks: list[Task], each: int, algorithm: Vanilla, **options: Any) -> p
 @pytest.mark.slow
 @pytest.mark.usefixtures("resting")
 def test_replications_are_the_literal_loops() -> None:
-    """78 replications: with and without merging, capped, traced, with an error that is worth a
+    """96 replications: with and without merging, capped, traced, both, with an error that is worth a
     try."""
     some = close_tasks(1, 6, (6, 20))
     found = (
@@ -79,8 +79,9 @@ def test_replications_are_the_literal_loops() -> None:
         + total(some, 2, Vanilla(), skip_error=1e-6)
         + total(some, 3, Vanilla(), max_pulls=500_000)
         + total(some, 2, Vanilla(), traced=True)
+        + total(some, 3, Vanilla(), traced=True, max_pulls=500_000)
     )
-    assert found == pathwise.Misses(78, (), 0)
+    assert found == pathwise.Misses(96, (), 0)
 
 
 @pytest.mark.slow

@@ -74,8 +74,8 @@ def total(tasks: list[Task], each: int, algorithm: Vanilla, **options: Any) -> p
 @pytest.mark.usefixtures("crowded")
 @pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.slow)])
 def test_small_crowds(times: int) -> None:
-    """2,532 replications, and five times as many: with and without merging, sure skips alone,
-    capped, traced."""
+    """2,622 replications, and five times as many: with and without merging, sure skips alone,
+    capped, traced, both."""
     some = draw_tasks(1, 12, ("words",), (2, 12), (0.12, 0.4))
     more = draw_tasks(3, 6, ("words",), (30, 100), (0.2, 0.4))
     found = (
@@ -85,8 +85,9 @@ def test_small_crowds(times: int) -> None:
         + total(more, 40 * times, Vanilla(), skip_error=0.0)
         + total(some + more, 10 * times, Vanilla(), max_pulls=3_000)
         + total(some[:4] + more[:2], 20 * times, Vanilla(), traced=True)
+        + total(some + more, 5 * times, Vanilla(), traced=True, max_pulls=3_000)
     )
-    assert found == pathwise.Misses(2_532 * times, (), 0)
+    assert found == pathwise.Misses(2_622 * times, (), 0)
 
 
 @pytest.mark.slow

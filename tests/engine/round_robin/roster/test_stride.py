@@ -110,7 +110,7 @@ def test_large_rosters(task: Task) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("rostered")
 def test_small_rosters() -> None:
-    """5,580 replications: with and without merging, sure skips alone, capped, traced."""
+    """5,940 replications: with and without merging, sure skips alone, capped, traced, both."""
     some, more = far_apart(1, 12, (2, 12)), far_apart(3, 6, (30, 100))
     found = (
         total(some, 200, Vanilla())
@@ -119,8 +119,9 @@ def test_small_rosters() -> None:
         + total(more, 40, Vanilla(), skip_error=0.0)
         + total(some + more, 50, Vanilla(), max_pulls=3_000)
         + total(some[:4] + more[:2], 100, Vanilla(), traced=True)
+        + total(some + more, 20, Vanilla(), traced=True, max_pulls=3_000)
     )
-    assert found == pathwise.Misses(5_580, (), 0)
+    assert found == pathwise.Misses(5_940, (), 0)
 
 
 @pytest.mark.slow
