@@ -263,6 +263,7 @@ class StudyResults(Holdings):
         Examples
         --------
         >>> import tempfile
+        >>> from pathlib import Path
         >>> import rai_sim as rai
         >>> study = rai.Study.grid([rai.table_problem()], [rai.Vanilla()], [0.1], replications=5)
         >>> with tempfile.TemporaryDirectory() as folder:

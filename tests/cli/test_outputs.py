@@ -78,7 +78,7 @@ def test_no_output_goes_over_what_was_read(words: str, tmp_path: Path, capsys: C
     read = means, sizes, table, budgets
     before = [one.read_bytes() for one in read]
     assert "is a file that is read here; give another name" in refused(capsys, words)
-    assert [one.read_bytes() for one in (means, sizes, table)] == before
+    assert [one.read_bytes() for one in read] == before
 
 
 def test_the_end_tells_the_kind(tmp_path: Path) -> None:
