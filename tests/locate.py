@@ -19,7 +19,15 @@ from stack import kept_apart
 from rai_sim import LUCB, Butterscotch, Vanilla
 from rai_sim.algorithms.base import Algorithm
 from rai_sim.algorithms.butterscotch.strides import CHECKS
-from rai_sim.algorithms.lucb.strides import CORRIDORS, IN_STEP, LANES, LAST_ARM, PLAIN, VIEW
+from rai_sim.algorithms.lucb.strides import (
+    CORRIDORS,
+    IN_STEP,
+    LANES,
+    LAST_ARM,
+    LEVELS,
+    PLAIN,
+    VIEW,
+)
 from rai_sim.engine.blocks import new_block
 from rai_sim.engine.history import History, new_history, states_kept
 from rai_sim.engine.strides import ALL, LAST_TWO, SUMS, WORDS, without
@@ -35,6 +43,7 @@ STRIDES: dict[type[Algorithm], tuple[tuple[str, int], dict[str, int]]] = {
             "lanes": LANES,
             "last arm": LAST_ARM,
             "corridors": CORRIDORS,
+            "levels": LEVELS,
             "view": VIEW,
         },
     ),

@@ -291,6 +291,11 @@ def gives_bridges(law: F) -> F:
     return law
 
 
+def may_give_bridges(law: object) -> bool:
+    """Whether a law is of a class that `gives_bridges`."""
+    return type(law) in _WITH_BRIDGES
+
+
 #: Laws whose sums are binomial.
 _OF_BINOMIALS: set[type] = set()
 

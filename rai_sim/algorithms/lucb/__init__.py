@@ -42,9 +42,11 @@ class LUCB(Algorithm):
     and that take a third of the pulls or less; `picks` are the classical rules on any of the
     intervals. All of them are delta-PC but `as_printed`; formulas and proofs stand in
     `rai_sim.algorithms.lucb.variants`. A variant's time grows as the root of its pulls, as rounds are
-    skipped while the picks are certain to stay the same; with "k-m", or with the paper's radius and
-    other picks than "all", it is made round by round: give near ties a cap. A round that is looked
-    at takes time in proportion to the active arms, some 6 ns an arm.
+    skipped while the picks are certain to stay the same; for the best of 3 to 64 `Bernoulli` arms,
+    given as two clusters, at near ties a fifth of that, as rounds in which challengers take turns are
+    made at once. With "k-m", or with the paper's radius and other picks than "all", it is made round
+    by round: give near ties a cap. A round that is looked at takes time in proportion to the active
+    arms, some 6 ns an arm.
 
     Parameters
     ----------
@@ -148,6 +150,9 @@ class LUCB(Algorithm):
             setting.required.tolist(),
             setting.delta,
         )
-        variant = variants.new_variant(choice, setting.cluster_of.size)
+        by_levels = variants.have_levels(law, setting, choice)
+        if by_levels:
+            law = variants.with_pieces(law, setting)
+        variant = variants.new_variant(choice, setting.cluster_of.size, by_levels)
         given = variants.new_variant_run(law, setting, block)
         variants.run_variant_block(given, variant, first, block)

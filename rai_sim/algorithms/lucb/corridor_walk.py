@@ -11,6 +11,7 @@ b. Up to eps: for one wall, H away, an exit within k pulls has probability at mo
    that drift a line, and bound 2 of `rai_sim.engine.certificates` argues the same case. So k pulls
    are certified for all 2 |C| walls if min(H_k, 2 H)^2 >= 2 proxy k ln(2 |C| / eps) for each. eps is
    the jump's share of the budget of that module.
+   Of a pick of which a later sum is known, by `rai_sim.algorithms.lucb.bridges` instead.
 c. For rewards 0 and 1 the next 64 pulls are drawn as a word and the first exit is looked up.
    Whether it has come by pull j is known from the first j bits of all arms of C, so the bits after
    it are independent of all that is used, and thrown away.
@@ -26,6 +27,8 @@ from typing import Any
 
 import numpy as np
 
+from rai_sim.algorithms.lucb.ahead import foreseen
+from rai_sim.algorithms.lucb.bridges import foreseen_stay
 from rai_sim.algorithms.lucb.corridors import Corridors, narrowest
 from rai_sim.algorithms.lucb.run import (
     CERTIFIED,
@@ -123,16 +126,34 @@ def _walk_by_words(
 
 
 @inlined
-def _stay_up_to_an_error(run: Run, walls: Corridors, budget: float) -> int:
-    """Return for how many pulls all picks stay inside, up to the jump's share of errors."""
+def _stay_up_to_an_error(
+    run: Run, walls: Corridors, budget: float, state: State
+) -> tuple[int, State]:
+    """Return for how many pulls all picks stay inside, up to the jump's share of errors, or, of picks
+    of which something is known, as bridges certify."""
     law, s = run.law, run.ranking
     stay = LONGEST
     for j in range(run.clock[PICKS]):
         x = s.picks[j]
+        arm = s.arm_of[s.order[x]]
+        if foreseen(law, arm):
+            up, down = walls.up[x] - walls.moved[x], walls.down[x] + walls.moved[x]
+            known, state = foreseen_stay(law, run, arm, s.mean[x], up, down, state)
+            stay = min(stay, known)
+            continue
         drift = laws.mean_of(law, s.arm_of[s.order[x]]) - s.mean[x]
         stay = min(stay, longest_stay(walls.up[x] - walls.moved[x], drift, budget))
         stay = min(stay, longest_stay(walls.down[x] + walls.moved[x], -drift, budget))
-    return int(stay * CAUTION)
+    return int(stay * CAUTION), state
+
+
+@inlined
+def _foreseen_picks(run: Run) -> int:
+    """Return of how many picks something is known."""
+    law, s, number = run.law, run.ranking, 0
+    for j in range(run.clock[PICKS]):
+        number += foreseen(law, s.arm_of[s.order[s.picks[j]]])
+    return number
 
 
 @inlined
@@ -163,14 +184,16 @@ def advance(run: Run, walls: Corridors, state: State) -> State:
     while True:
         H = narrowest(walls, s, picks)
         step = sure_rounds(H, laws.spread(law))
+        sampled = _foreseen_picks(run) == 0
         budget = exit_budget(law, picks, run.setting.skip_error, clock[JUMPS] + 1)
         reach = H * H / budget  # about the length that is certified when the means have settled
-        if laws.has_words(law) and max(np.float64(step), reach) < WORTH_A_STRETCH:
+        if laws.has_words(law) and sampled and max(np.float64(step), reach) < WORTH_A_STRETCH:
             step, state = _walk_by_words(run, walls, done, limit - done, state)
         else:
             if 4.0 * reach > step:
                 clock[JUMPS] += 1
-                step = max(step, _stay_up_to_an_error(run, walls, budget))
+                stay, state = _stay_up_to_an_error(run, walls, budget, state)
+                step = max(step, stay)
             step = min(step + 1, limit - done)
             fine, state = _pull_all(run, walls, done, step, state)
         done += step

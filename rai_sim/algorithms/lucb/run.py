@@ -32,8 +32,8 @@ JUMPS, SUITED, SAME, KNOWN, CERTIFIED = 7, 8, 9, 10, 11
 _CELLS = 12
 #: Cells of `Run.terms`: ln(pi^2 R^3 N / (3 delta)) of the last round judged, and the rounds that
 #: corridors must promise to be tried next.
-LOG_TERM, WORTH = 0, 1
-_TERMS = 2
+LOG_TERM, WORTH, NATS, UNTIL = 0, 1, 2, 3
+_TERMS = 4
 #: Certified stretches shorter than this are better walked by words, for laws that have them
 #: (measured).
 WORTH_A_STRETCH = 150.0
@@ -106,6 +106,7 @@ def start_clock(run: Run, missing: int) -> None:
     clock[PULLS], clock[RANKED], clock[MISSING] = n, n, missing
     clock[MOST] = cap_of(run.budgets, run.setting.max_pulls)
     run.terms[WORTH] = WORTH_A_STRETCH
+    run.terms[UNTIL] = -1.0
 
 
 @inlined

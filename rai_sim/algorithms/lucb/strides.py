@@ -10,3 +10,5 @@ PLAIN, IN_STEP, LANES, LAST_ARM, CORRIDORS = range(FIRST_OWN, FIRST_OWN + 5)
 #: No stride but a switch: whether rounds may be judged on a view of the active arms. It makes no
 #: rounds of its own.
 VIEW = FIRST_OWN + 5
+#: Many rounds in which challengers take turns, of variants with a radius of the arm's own pulls.
+LEVELS = FIRST_OWN + 6

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rai_sim.algorithms.lucb import corridor_walk
+from rai_sim.algorithms.lucb.ahead import AheadLaw, forget, new_pieces
 from rai_sim.algorithms.lucb.arm_pulls import keeps_arm_pulls, note_ranked
 from rai_sim.algorithms.lucb.caps import begins, within_caps
 from rai_sim.algorithms.lucb.corridors import Corridors, new_corridors
@@ -36,9 +37,16 @@ from rai_sim.algorithms.lucb.run import (
     goes_on,
     start_clock,
 )
-from rai_sim.algorithms.lucb.strides import CORRIDORS, PLAIN
+from rai_sim.algorithms.lucb.strides import CORRIDORS, LEVELS, PLAIN
 from rai_sim.algorithms.lucb.variants.corridors import open_own_corridors
 from rai_sim.algorithms.lucb.variants.judge import Sorted, judge_borders, judge_within, new_sorted
+from rai_sim.algorithms.lucb.variants.levels import (
+    MOST_ARMS,
+    Levels,
+    new_levels,
+    start_levels,
+    try_levels,
+)
 from rai_sim.algorithms.lucb.variants.picks import ALL, BORDERS, WITHIN, Choice
 from rai_sim.algorithms.lucb.variants.radii import PAPER, log_of_round, radius_of
 from rai_sim.algorithms.lucb.view import NoView
@@ -46,7 +54,7 @@ from rai_sim.engine import law as laws
 from rai_sim.engine.blocks import Block, Setting
 from rai_sim.engine.faults import NONE
 from rai_sim.engine.history import keep_state, next_asked, traced
-from rai_sim.engine.jit import driver, inlined, kernel
+from rai_sim.engine.jit import driver, inlined, kernel, may_give_bridges, may_give_words
 from rai_sim.engine.partition import open_partition
 from rai_sim.engine.references import by_reference
 from rai_sim.engine.streams import State, shuffle
@@ -76,6 +84,7 @@ class Variant(NamedTuple):
     kept: NDArray[np.float64]
     by: Sorted
     walls: Corridors
+    levels: Levels
 
 
 def new_variant_run(law: Any, setting: Setting, block: Block) -> Run:
@@ -83,15 +92,35 @@ def new_variant_run(law: Any, setting: Setting, block: Block) -> Run:
     return allocate_run(law, Rule(0.0, False), NoView(setting.cluster_of.size), setting, block)
 
 
-def new_variant(choice: Choice, N: int) -> Variant:
-    """Allocate for a task."""
+def new_variant(choice: Choice, N: int, levels: bool = False) -> Variant:
+    """Allocate for a task; with room for levels, where they suit it."""
     return Variant(
         choice=choice,
         sides=Sides(np.empty(N), np.empty(N)),
         kept=np.zeros((2, _KEPT)),
         by=new_sorted(N),
         walls=new_corridors(N),
+        levels=new_levels(N if levels else 0),
     )
+
+
+def have_levels(law: Any, setting: Setting, choice: Choice) -> bool:
+    """Whether rounds can be made by levels: best arm, a radius of the arm's own pulls, and a law that
+    gives words and sums between known ones."""
+    return (
+        setting.required.tolist() == [1, 0]
+        and setting.sizes[0] == 1
+        and 3 <= setting.cluster_of.size <= MOST_ARMS
+        and choice.picks != WITHIN
+        and choice.down.kind != PAPER
+        and may_give_words(law)
+        and may_give_bridges(law)
+    )
+
+
+def with_pieces(law: Any, setting: Setting) -> AheadLaw:
+    """Return the law with room for rewards that are known ahead."""
+    return AheadLaw(law, new_pieces(setting.cluster_of.size))
 
 
 @driver
@@ -113,6 +142,8 @@ def _run_one(run: Run, variant: Variant, made: NDArray[np.int64], state: State) 
     start_clock(run, open_partition(run.part, run.setting.sizes))
     if not begins(run):
         return False
+    forget(run.law)
+    start_levels(variant.levels)
     state = pull_all_once(run, state)
     for x in range(n):
         s.settled[x] = False  # those of the end of the last replication
@@ -125,7 +156,15 @@ def _run_one(run: Run, variant: Variant, made: NDArray[np.int64], state: State) 
         if clock[MISSING] == 0 or not within_caps(run):
             made[PLAIN] += 1
             return clock[MISSING] == 0
-        R, stride = clock[ROUND], _choose_stride(run, variant, settled)
+        R, rounds = clock[ROUND], 0
+        if settled == 0 and allowed(run.setting.strides, LEVELS):
+            rounds, state = try_levels(run.law, run, variant.levels, variant.choice, state)
+            made[LEVELS] += rounds
+        if rounds > 0:
+            _set_sides(run, variant, clock[RANKED], True)
+            mend(s, clock[RANKED])
+            continue
+        stride = _choose_stride(run, variant, settled)
         if stride == CORRIDORS:
             state = corridor_walk.advance(run, variant.walls, state)
             made[CORRIDORS] += clock[ROUND] - R + 1
