@@ -30,8 +30,9 @@ ROUND, PULLS, MOST, MISSING, RANKED, COLD, PICKS = 0, 1, 2, 3, 4, 5, 6
 #: same, and for how many rounds the corridors that are open certify the picks.
 JUMPS, SUITED, SAME, KNOWN, CERTIFIED = 7, 8, 9, 10, 11
 _CELLS = 12
-#: Cells of `Run.terms`: ln(pi^2 R^3 N / (3 delta)) of the last round judged, and the rounds that
-#: corridors must promise to be tried next.
+#: Cells of `Run.terms`: ln(pi^2 R^3 N / (3 delta)) of the last round judged; the rounds that
+#: corridors must promise to be tried next; and of `bridges` -ln of a certificate's error, and up to
+#: which jump that holds.
 LOG_TERM, WORTH, NATS, UNTIL = 0, 1, 2, 3
 _TERMS = 4
 #: Certified stretches shorter than this are better walked by words, for laws that have them

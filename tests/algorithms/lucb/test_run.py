@@ -11,10 +11,12 @@ from rai_sim.algorithms.lucb.run import (
     LOG_TERM,
     MISSING,
     MOST,
+    NATS,
     PICKS,
     PULLS,
     RANKED,
     SAME,
+    UNTIL,
     WORTH,
     Run,
     new_clock,
@@ -41,7 +43,7 @@ def test_cells_are_apart() -> None:
     names = ["ROUND", "PULLS", "MOST", "MISSING", "RANKED", "COLD", "PICKS"]
     names += ["JUMPS", "SUITED", "SAME", "KNOWN", "CERTIFIED"]
     assert sorted(getattr(runs, name) for name in names) == list(range(new_clock().size))
-    assert sorted([LOG_TERM, WORTH]) == list(range(new_terms().size))
+    assert sorted([LOG_TERM, WORTH, NATS, UNTIL]) == list(range(new_terms().size))
 
 
 @pytest.mark.parametrize("cap", [-1, 0, 1_000])
