@@ -68,7 +68,9 @@ class Words(NamedTuple):
 def new_words(N: int) -> Words:
     """Allocate for N arms."""
     bits = new_vectors((max(N, ARMS),), np.uint64)
-    bits[:] = 0  # where there is no arm it stays so: nothing is added to its key
+    # where there is no arm it stays so: nothing is added to its key; memory that is not written costs
+    # many arms nothing
+    bits[:ARMS] = 0
     return Words(
         bits=bits,
         counts=new_vectors((N, LANES), np.uint8),

@@ -88,7 +88,8 @@ def test_arms_that_are_too_many_or_too_far_apart_have_no_lanes() -> None:
         ([1.0] * 17, 0),
     ):
         race, _ = ranked_race(sums, [1, len(sums) - 1])
-        race.words.bits[:2] = 0, 2**64 - 1
+        race.words.bits[:] = 0
+        race.words.bits[1] = 2**64 - 1
         lay_out(race.words.few, race.standings, len(sums))
         count_words(race.words, race.standings.order, len(sums))
         assert race.words.few.active[0] == lanes
