@@ -11,9 +11,10 @@ import numpy as np
 
 from rai_sim import bounds as theory
 from rai_sim.algorithms.base import ALGORITHMS
+from rai_sim.cli.fitted import fitted_texts, most_rows
 from rai_sim.cli.options import Delta, Json
 from rai_sim.cli.problem import build_problem, takes_problem
-from rai_sim.cli.tables import fitted_texts, headline, json_text, most_rows, problem_document
+from rai_sim.cli.tables import headline, json_text, problem_document
 from rai_sim.cli.text import show
 from rai_sim.problem import Problem
 from rai_sim.simulation.theorems import lower_bound_conditions

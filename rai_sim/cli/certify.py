@@ -11,6 +11,7 @@ import typer
 
 from rai_sim.algorithms.text import describe_algorithms
 from rai_sim.cli import options
+from rai_sim.cli.fitted import fitted_table
 from rai_sim.cli.options import (
     PROGRESS,
     SKIP_ERROR,
@@ -27,7 +28,7 @@ from rai_sim.cli.options import (
 from rai_sim.cli.parser import among
 from rai_sim.cli.pictures import kind_of, write_picture
 from rai_sim.cli.problem import build_problem, given_options, takes_problem
-from rai_sim.cli.tables import fitted_table, json_text
+from rai_sim.cli.tables import json_text
 from rai_sim.cli.text import show
 from rai_sim.problem import Problem
 from rai_sim.support.errors import BadInput

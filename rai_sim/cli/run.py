@@ -12,6 +12,7 @@ import typer
 from rai_sim.algorithms.base import Algorithm, sharper_algorithms
 from rai_sim.algorithms.text import describe_algorithms
 from rai_sim.cli import options, tables
+from rai_sim.cli.fitted import terminal_width
 from rai_sim.cli.options import (
     PROGRESS,
     SETS,
@@ -122,7 +123,7 @@ def run(
     ]
     results: list[Result] = []
     chosen = list(dict.fromkeys(one.algorithm for one in experiments))
-    table = tables.RunTable(problem, deltas, chosen, tables.terminal_width(), max_pulls is not None)
+    table = tables.RunTable(problem, deltas, chosen, terminal_width(), max_pulls is not None)
 
     def found(result: Result) -> None:
         results.append(result)

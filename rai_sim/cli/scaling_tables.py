@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from rai_sim.cli.tables import fitted_table
+from rai_sim.cli.fitted import fitted_table
 from rai_sim.support.columns import Column
 from rai_sim.support.wording import ends, json_safe, number, percent
 

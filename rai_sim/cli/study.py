@@ -15,6 +15,7 @@ import typer
 
 from rai_sim.cli import options
 from rai_sim.cli.backends import Address, Backend, Scheduler, Where, Workers
+from rai_sim.cli.fitted import fitted_table, most_rows
 from rai_sim.cli.options import (
     FOLDER,
     PROGRESS,
@@ -26,7 +27,7 @@ from rai_sim.cli.options import (
 )
 from rai_sim.cli.outputs import check_apart, check_output, write_output
 from rai_sim.cli.results import check_run
-from rai_sim.cli.tables import fitted_table, json_text, most_rows
+from rai_sim.cli.tables import json_text
 from rai_sim.cli.text import interrupts_in_a_line, show, warnings_in_a_line
 from rai_sim.support.durations import seconds_of
 from rai_sim.support.errors import BadInput

@@ -11,6 +11,7 @@ import typer
 
 from rai_sim.algorithms.text import describe_algorithms
 from rai_sim.cli import options
+from rai_sim.cli.fitted import fitted_texts
 from rai_sim.cli.options import (
     SKIP_ERROR,
     VARIANTS,
@@ -25,7 +26,7 @@ from rai_sim.cli.options import (
 from rai_sim.cli.outputs import check_output, write_output
 from rai_sim.cli.pictures import kind_of, write_picture
 from rai_sim.cli.problem import build_problem, takes_problem
-from rai_sim.cli.tables import fitted_texts, json_text, problem_document
+from rai_sim.cli.tables import json_text, problem_document
 from rai_sim.cli.text import show
 from rai_sim.simulation.progress import Bar
 from rai_sim.simulation.success import SuccessCurve, SuccessInterrupted, success_by

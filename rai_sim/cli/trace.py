@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from rai_sim.algorithms.text import describe_algorithms
 from rai_sim.cli import options
+from rai_sim.cli.fitted import fitted_table, most_rows
 from rai_sim.cli.options import (
     SKIP_ERROR,
     VARIANTS,
@@ -19,7 +20,7 @@ from rai_sim.cli.options import (
 )
 from rai_sim.cli.pictures import kind_of, write_picture
 from rai_sim.cli.problem import build_problem, takes_problem
-from rai_sim.cli.tables import fitted_table, json_text, most_rows
+from rai_sim.cli.tables import json_text
 from rai_sim.cli.text import show
 from rai_sim.simulation.progress import Bar
 from rai_sim.support.wording import and_more, json_safe

@@ -85,7 +85,8 @@ def lay_out(few: Few, standings: Standings, n: int) -> None:
 def advance_few(
     few: Few, bits: NDArray[np.uint64], standings: Standings, n: int, mask: np.uint64
 ) -> None:
-    """Add the rewards under a mask to the sums; rank the n active arms anew."""
+    """Add the rewards under a mask to the sums; rank the n active arms anew. What stands in the
+    ranking behind them means nothing."""
     order, total, sums = standings.order, standings.total, few.sums
     keys = address_of(few.keys)
     if n != few.active[0]:  # some were settled since
@@ -120,7 +121,8 @@ def suspects_of_few(
     y or before. All arms of a side are taken, also those that are too far off to matter, which
     `rai_sim.engine.words` stops at: one that is still `whole` behind the arm at y when the word ends
     is no reason to exceed, and one that is ahead of it by more than the rounds left is not the least.
-    So where a lead is no byte the nearest one does as well.
+    So where a lead is no byte the nearest one does as well, as long as no constrained gap exceeds W
+    when the look begins.
     """
     order, total = standings.order, standings.total
     start, starts = address_of(counts), address_of(few.starts)

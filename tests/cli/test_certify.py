@@ -77,7 +77,7 @@ def test_jobs_change_nothing(capsys: Capture) -> None:
 
 def test_a_narrow_terminal(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """Goes without the least of the columns, and says so."""
-    monkeypatch.setattr("rai_sim.cli.tables.terminal_width", lambda: 90)
+    monkeypatch.setattr("rai_sim.cli.fitted.terminal_width", lambda: 90)
     text = printed(capsys, f"certify vanilla --delta 0.1 {FEW}")
     assert (
         "left out to fit 90 columns: capped, error rate, e-value; a pipe or --json has all" in text

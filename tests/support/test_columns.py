@@ -2,7 +2,7 @@
 
 import pytest
 
-from rai_sim.cli import tables as cli_tables
+from rai_sim.cli.fitted import places
 from rai_sim.simulation.columns import COLUMNS
 from rai_sim.study import tables
 from rai_sim.support.columns import Catalogue, Cell, Column, cells, first_key, titles
@@ -78,9 +78,9 @@ def test_a_column_may_be_shown_in_other_words() -> None:
 
 def test_what_a_narrow_terminal_goes_without_is_named_by_key() -> None:
     """Places follow from keys, also of tables with other columns; an unknown key is an error."""
-    assert cli_tables.places(tables.SHOWN, tables.LEAST) == [10, 11, 9, 8, 5, 3]
-    assert cli_tables.places(COLUMNS.pick("finished", "replications"), ("replications",)) == [1]
+    assert places(tables.SHOWN, tables.LEAST) == [10, 11, 9, 8, 5, 3]
+    assert places(COLUMNS.pick("finished", "replications"), ("replications",)) == [1]
     with pytest.raises(
         ValueError, match=r"^there is no column 'errors' in this table; choose among"
     ):
-        cli_tables.places(tables.SHOWN, ("errors",))
+        places(tables.SHOWN, ("errors",))

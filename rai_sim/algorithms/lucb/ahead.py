@@ -12,6 +12,7 @@ a piece of which the sum alone is known are exchangeable, and what lies beyond t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -226,29 +227,9 @@ def _word(law: AheadLaw, arm: int, pulls: int, state: State) -> tuple[np.uint64,
     return operations.word(law.base, arm, pulls, state)
 
 
-@implements(operations.pulls_available, AheadLaw)
-def _pulls_available(law: AheadLaw) -> int:
-    return operations.pulls_available(law.base)
-
-
-@implements(operations.spread, AheadLaw)
-def _spread(law: AheadLaw) -> float:
-    return operations.spread(law.base)
-
-
 @implements(operations.mean_of, AheadLaw)
 def _mean_of(law: AheadLaw, arm: int) -> float:
     return operations.mean_of(law.base, arm)
-
-
-@implements(operations.unit, AheadLaw)
-def _unit(law: AheadLaw) -> float:
-    return operations.unit(law.base)
-
-
-@implements(operations.proxy, AheadLaw)
-def _proxy(law: AheadLaw) -> float:
-    return operations.proxy(law.base)
 
 
 @implements(operations.handy, AheadLaw)
@@ -256,6 +237,20 @@ def _handy(law: AheadLaw, k: int) -> int:
     return k
 
 
-@implements(operations.has_words, AheadLaw)
-def _has_words(law: AheadLaw) -> bool:
-    return operations.has_words(law.base)
+def _pass_on(operation: Callable[..., Any]) -> None:
+    """Have an operation of the law alone answered by the law beneath."""
+
+    def answer(law: AheadLaw) -> Any:
+        return operation(law.base)
+
+    implements(operation, AheadLaw)(answer)
+
+
+for _operation in (
+    operations.pulls_available,
+    operations.spread,
+    operations.unit,
+    operations.proxy,
+    operations.has_words,
+):
+    _pass_on(_operation)
