@@ -136,6 +136,7 @@ def places(columns: Sequence[Column], keys: Sequence[str]) -> list[int]:
 
     Examples
     --------
+    >>> from rai_sim.simulation.columns import COLUMNS
     >>> places(COLUMNS.pick("errors", "finished", "task"), ["task", "errors"])
     [2, 0]
     """
