@@ -11,38 +11,40 @@ import importlib
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
-from rai_sim import instances as instances
-from rai_sim.algorithms.butterscotch import Butterscotch as Butterscotch
-from rai_sim.algorithms.lucb import LUCB as LUCB
-from rai_sim.algorithms.top_two import TopTwo as TopTwo
-from rai_sim.algorithms.track_and_stop import BatchedTrackAndStop as BatchedTrackAndStop
-from rai_sim.algorithms.vanilla import Vanilla as Vanilla
-from rai_sim.arms.bernoulli import Bernoulli as Bernoulli
-from rai_sim.arms.beta import Beta as Beta
-from rai_sim.arms.categorical import Categorical as Categorical
-from rai_sim.arms.gaussian import Gaussian as Gaussian
-from rai_sim.arms.poisson import Poisson as Poisson
-from rai_sim.arms.recorded import Recorded as Recorded
-from rai_sim.arms.student_t import StudentT as StudentT
-from rai_sim.arms.uniform import Uniform as Uniform
-from rai_sim.engine.streams import STREAM_VERSION as STREAM_VERSION
-from rai_sim.problem import Problem as Problem
-from rai_sim.problem import best_arm as best_arm
-from rai_sim.problem import coarse_ranking as coarse_ranking
-from rai_sim.problem import full_ranking as full_ranking
-from rai_sim.problem import m_of_top as m_of_top
-from rai_sim.problem import one_of_top as one_of_top
-from rai_sim.problem import table_problem as table_problem
-from rai_sim.problem import top as top
-from rai_sim.simulation.result import Experiment as Experiment
-from rai_sim.simulation.result import Result as Result
-from rai_sim.simulation.result import Summary as Summary
-from rai_sim.simulation.simulate import SimulationInterrupted as SimulationInterrupted
-from rai_sim.simulation.simulate import simulate as simulate
+from rai_sim.support.loading import without_collections as _without_collections
 
-# from now on forks are noted
-from rai_sim.support.forks import refuse_forked_polars as _refuse_forked_polars  # noqa: F401
-from rai_sim.support.version import __version__ as __version__
+with _without_collections():
+    from rai_sim import instances as instances
+    from rai_sim.algorithms.butterscotch import Butterscotch as Butterscotch
+    from rai_sim.algorithms.lucb import LUCB as LUCB
+    from rai_sim.algorithms.top_two import TopTwo as TopTwo
+    from rai_sim.algorithms.track_and_stop import BatchedTrackAndStop as BatchedTrackAndStop
+    from rai_sim.algorithms.vanilla import Vanilla as Vanilla
+    from rai_sim.arms.bernoulli import Bernoulli as Bernoulli
+    from rai_sim.arms.beta import Beta as Beta
+    from rai_sim.arms.categorical import Categorical as Categorical
+    from rai_sim.arms.gaussian import Gaussian as Gaussian
+    from rai_sim.arms.poisson import Poisson as Poisson
+    from rai_sim.arms.recorded import Recorded as Recorded
+    from rai_sim.arms.student_t import StudentT as StudentT
+    from rai_sim.arms.uniform import Uniform as Uniform
+    from rai_sim.engine.streams import STREAM_VERSION as STREAM_VERSION
+    from rai_sim.problem import Problem as Problem
+    from rai_sim.problem import best_arm as best_arm
+    from rai_sim.problem import coarse_ranking as coarse_ranking
+    from rai_sim.problem import full_ranking as full_ranking
+    from rai_sim.problem import m_of_top as m_of_top
+    from rai_sim.problem import one_of_top as one_of_top
+    from rai_sim.problem import table_problem as table_problem
+    from rai_sim.problem import top as top
+    from rai_sim.simulation.result import Experiment as Experiment
+    from rai_sim.simulation.result import Result as Result
+    from rai_sim.simulation.simulate import SimulationInterrupted as SimulationInterrupted
+    from rai_sim.simulation.simulate import simulate as simulate
+
+    # from now on forks are noted
+    from rai_sim.support.forks import refuse_forked_polars as _refuse_forked_polars  # noqa: F401
+    from rai_sim.support.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from rai_sim import bounds as bounds
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     from rai_sim.simulation.success import SuccessCurve as SuccessCurve
     from rai_sim.simulation.success import SuccessInterrupted as SuccessInterrupted
     from rai_sim.simulation.success import success_by as success_by
+    from rai_sim.simulation.summary import Summary as Summary
     from rai_sim.study import StoreError as StoreError
     from rai_sim.study import StoreWarning as StoreWarning
     from rai_sim.study import Study as Study
@@ -165,6 +168,7 @@ _LATER = {
         ),
         "simulation.pools": ("WorkersLost",),
         "simulation.success": ("SuccessCurve", "SuccessInterrupted", "success_by"),
+        "simulation.summary": ("Summary",),
         "tracing.events": ("Event",),
         "tracing.history": ("arm_pulls",),
         "tracing.trace": ("Trace", "trace"),

@@ -219,7 +219,7 @@ def _how_far(wanted: Sequence[Experiment], results: Sequence[Result], replicatio
     words = [f"{len(results) - len(partial)} of {len(wanted)} {things} are complete"]
     words += [
         f"{result.algorithm.label}{f', delta {result.delta:g},' if several else ''} has "
-        f"{result.replications:,} of {replications:,} replications"
+        f"{result.replications:,} of {count(replications, 'replication')}"
         for result in partial
     ]
     return ", ".join(words)

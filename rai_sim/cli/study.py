@@ -300,9 +300,7 @@ def run_or_tell(
         if not error.opened:
             raise
         done, total = error.results.progress()
-        said = (
-            f"INTERRUPTED with {done:,} of {total:,} replications in {folder}; to go on: {onward}"
-        )
+        said = f"INTERRUPTED with {done:,} of {count(total, 'replication')} in {folder}; to go on: {onward}"
         return Ran(error.results, 130, said)
     except StudyFailed as error:
         failures = {task.label: str(flaw) for task, flaw in error.failures.items()}
@@ -343,7 +341,7 @@ def part_text(results: StudyResults, part: Part) -> str:
     """Return what is said when a part is done and others are not."""
     done, wanted = results.progress()
     return (
-        f"part {part} is done; {results.folder} holds {done:,} of {wanted:,} replications wanted "
+        f"part {part} is done; {results.folder} holds {done:,} of {count(wanted, 'replication')} wanted "
         "as far as is known. When all parts are done, rai-sim merge unites their folders; in a "
         "folder for all, the same command without --part shows the summary"
     )

@@ -31,6 +31,7 @@ from rai_sim.cli.text import show
 from rai_sim.simulation.progress import Bar
 from rai_sim.simulation.success import SuccessCurve, SuccessInterrupted, success_by
 from rai_sim.support.parsing import parse_integers
+from rai_sim.support.wording import count
 
 if TYPE_CHECKING:
     import polars as pl
@@ -122,7 +123,9 @@ def success(
         notes = [] if plot is None else [f"drawn into {plot}"]
         if interrupted:
             done, label = curves[-1].replications, curves[-1].experiment.algorithm.label
-            notes.append(f"INTERRUPTED: {label} with {done:,} of {replications:,} replications")
+            notes.append(
+                f"INTERRUPTED: {label} with {done:,} of {count(replications, 'replication')}"
+            )
         show("\n".join([*lines_of(curves), "", *notes, f"the same again: {rerun}"]))
     if interrupted:
         raise typer.Exit(130)

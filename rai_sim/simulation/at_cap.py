@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from rai_sim.engine.blocks import Block
 from rai_sim.problem import Problem
 from rai_sim.simulation.experiment import Experiment
-from rai_sim.simulation.statistics import NO_CAP
+
+#: In place of 1 and 0, right and wrong, where nothing is recommended at a cap.
+NO_CAP = -1
 
 
 class AtCap(NamedTuple):

@@ -16,16 +16,15 @@ from rai_sim.problem import Problem
 from rai_sim.simulation.arm_pulls import by_arm_frame
 from rai_sim.simulation.at_cap import is_right
 from rai_sim.simulation.experiment import Experiment as Experiment
-from rai_sim.simulation.frames import check_rows, named_frame, rows_of
 from rai_sim.simulation.merging import joined, kept_by_all, refuse_other_experiment
-from rai_sim.simulation.summary import Summary as Summary
-from rai_sim.simulation.summary import summarise
 from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.values import entries
 from rai_sim.support.wording import short
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from rai_sim.simulation.summary import Summary
 
 #: The arrays with one row a replication, and their types.
 _COLUMNS: dict[str, type[np.generic]] = {
@@ -305,6 +304,8 @@ class Result:
         >>> summary.mean, summary.standard_error
         (10370.0, 0.0)
         """
+        from rai_sim.simulation.summary import summarise  # workers need none
+
         return summarise(self)
 
     def to_frame(self) -> pl.DataFrame:
@@ -382,6 +383,7 @@ class Result:
         >>> rai.Result.from_frame(frame[40:], rai.table_problem(2), rai.Vanilla()).ranges
         ((40, 100),)
         """
+        from rai_sim.simulation.frames import check_rows, rows_of
         from rai_sim.simulation.simulate import checked_experiment  # which makes results
 
         if seed is None:
@@ -446,6 +448,8 @@ class Result:
         >>> result.named().select("cluster", "name", "times", "share").rows()
         [(1, 'Stalker', 20, 1.0)]
         """
+        from rai_sim.simulation.frames import named_frame
+
         return named_frame(self)
 
     def by_arm(self) -> pl.DataFrame:

@@ -19,12 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rai_sim.simulation.at_cap import NO_CAP
 from rai_sim.simulation.sums import bin_edges, bin_of, exact_sum, exact_sum_of_squares
 
 #: Shares of finished replications whose pulls are named; 1 is the largest number of pulls seen.
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
-#: In place of 1 and 0, right and wrong, where there is no recommendation at a cap.
-NO_CAP = -1
 #: What is known of an error rate: that it is above delta, or at most delta, or neither.
 ABOVE, BELOW, OPEN = "above delta", "below delta", "open"
 

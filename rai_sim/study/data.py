@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from rai_sim.engine.blocks import Block, part_of
 from rai_sim.engine.streams import STREAM_VERSION
 from rai_sim.simulation.arm_pulls import SUMMED
-from rai_sim.simulation.at_cap import AtCap
+from rai_sim.simulation.at_cap import NO_CAP, AtCap
 from rai_sim.simulation.provenance import now
-from rai_sim.simulation.statistics import NO_CAP, stretches_of
+from rai_sim.simulation.statistics import stretches_of
 from rai_sim.study.arm_sums import Unwritten, whole
 from rai_sim.study.claims import Range
 from rai_sim.study.frames import aggregate_of, aggregates_frame, rows_frame

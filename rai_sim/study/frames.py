@@ -10,7 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rai_sim.simulation.arm_pulls import BY_REPLICATION, SUMMED
-from rai_sim.simulation.statistics import NO_CAP, Aggregate
+from rai_sim.simulation.at_cap import NO_CAP
+from rai_sim.simulation.statistics import Aggregate
 from rai_sim.study.ledger import Piece
 from rai_sim.study.schemas import ARM_PULLS, AT_CAP, SCHEMAS, schema_of
 

@@ -16,6 +16,7 @@ from rai_sim.study.interrupts import Interrupts
 from rai_sim.study.results import StudyResults
 from rai_sim.study.task import Task
 from rai_sim.support.values import path_of
+from rai_sim.support.wording import count
 
 if TYPE_CHECKING:
     from rai_sim.study.grid import Study
@@ -47,7 +48,7 @@ class StudyInterrupted(KeyboardInterrupt):
         else:
             done, wanted = results.progress()
             said = (
-                f"interrupted with {done:,} of {wanted:,} replications in {folder}; the same "
+                f"interrupted with {done:,} of {count(wanted, 'replication')} in {folder}; the same "
                 "study run into the "
                 "same folder goes on from there"
             )
@@ -95,7 +96,7 @@ class StudyFailed(RuntimeError):
         """Keep results and errors."""
         task, error = next(iter(failures.items()))
         super().__init__(
-            f"{len(failures)} of {len(results.tasks)} tasks failed, what could be run is in "
+            f"{len(failures):,} of {count(len(results.tasks), 'task')} failed, what could be run is in "
             f"{results.folder}; "
             f"the first is {task.label}: {error}"
         )

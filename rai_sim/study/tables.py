@@ -262,7 +262,7 @@ def how_far(results: StudyResults) -> str:
     more = results.not_counted()
     beside = f"; {more:,} more are stored, not counted" if more else ""
     tasks = count(len(results.tasks), "task")
-    return f"{done:,} of {wanted:,} replications of {tasks} are in {results.folder}{beside}"
+    return f"{done:,} of {count(wanted, 'replication')} of {tasks} are in {results.folder}{beside}"
 
 
 def study_html(study: Study) -> str:

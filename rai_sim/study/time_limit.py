@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rai_sim.support.durations import duration
+from rai_sim.support.wording import count
 
 if TYPE_CHECKING:
     from rai_sim.study.results import StudyResults
@@ -81,6 +82,6 @@ def what_is_left(limit: float, results: StudyResults, seconds: float) -> str:
     tasks = len(results.unfinished())
     rest = "" if math.isnan(seconds) else f", some {duration(seconds)} of work as far as is known"
     return (
-        f"the time limit of {duration(limit)} is up: {done:,} of {wanted:,} replications are in "
-        f"{results.folder}; {tasks:,} of {len(results.tasks):,} tasks are not finished{rest}"
+        f"the time limit of {duration(limit)} is up: {done:,} of {count(wanted, 'replication')} are in "
+        f"{results.folder}; not finished: {tasks:,} of {count(len(results.tasks), 'task')}{rest}"
     )

@@ -129,8 +129,8 @@ def test_a_time_limit(file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPat
     assert "Endless" in shown.out
     assert "is done" not in shown.out
     assert re.fullmatch(
-        r"rai-sim: the time limit of 1 s is up: \d+ of 120 replications are in .*; \d of 4 tasks are "
-        r"not finished.*; to go on: rai-sim study --part 1/1 --time 1s '.*my study\.toml'\n",
+        r"rai-sim: the time limit of 1 s is up: \d+ of 120 replications are in .*; not finished: "
+        r"\d of 4 tasks.*; to go on: rai-sim study --part 1/1 --time 1s '.*my study\.toml'\n",
         shown.err,
     )
     run(f"study '{file}' --time 0.3s --store {file.parent}/x --json", expect=124)

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from rai_sim.engine.blocks import new_block
-from rai_sim.simulation.at_cap import AtCap
-from rai_sim.simulation.statistics import NO_CAP, NOTHING, Aggregate
+from rai_sim.simulation.at_cap import NO_CAP, AtCap
+from rai_sim.simulation.statistics import NOTHING, Aggregate
 from rai_sim.study.data import Rows
 from rai_sim.study.frames import aggregate_of, aggregates_frame, rows_frame
 from rai_sim.study.ledger import Piece

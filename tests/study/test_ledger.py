@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rai_sim.simulation.statistics import NO_CAP, Aggregate, stretches_of
+from rai_sim.simulation.at_cap import NO_CAP
+from rai_sim.simulation.statistics import Aggregate, stretches_of
 from rai_sim.study.ledger import Ledger, Piece, Pieces
 from rai_sim.study.stopping import looks_within
 

@@ -86,9 +86,9 @@ def test_what_is_left_in_words(
     words = what_is_left(7200.0, results, 5400.0)
     assert words.startswith("the time limit of 2 h is up: ")
     assert words.endswith(
-        "2 of 2 tasks are not finished, some 1 h 30 min of work as far as is known"
-    ) or words.endswith("1 of 2 tasks are not finished, some 1 h 30 min of work as far as is known")
-    assert what_is_left(7200.0, results, math.nan).endswith("tasks are not finished")
+        "not finished: 2 of 2 tasks, some 1 h 30 min of work as far as is known"
+    ) or words.endswith("not finished: 1 of 2 tasks, some 1 h 30 min of work as far as is known")
+    assert what_is_left(7200.0, results, math.nan).endswith("of 2 tasks")
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -99,7 +99,7 @@ def test_a_replication_that_takes_long_is_given_up(
     monkeypatch.setitem(ALGORITHMS, "endless", Endless)
     study = Study.grid(pairs(0.4), [Endless(ends=50), Endless(ends=2)], [0.1], replications=3)
     began = time.monotonic()
-    with pytest.warns(TimeLimitWarning, match=r"5 of 6 repl.*1 of 2 tasks are not finished"):
+    with pytest.warns(TimeLimitWarning, match=r"5 of 6 repl.*not finished: 1 of 2 tasks"):
         results = study.run(tmp_path, n_jobs=n_jobs, time_limit=0.7)
     assert 0.7 < time.monotonic() - began < 20.0
     assert results.unfinished() == [study.tasks[1]]
@@ -118,7 +118,7 @@ def test_a_kernel_is_ended_in_time(tmp_path: Path, backend: str) -> None:
     began = time.monotonic()
     with (
         joblib.parallel_config(backend),
-        pytest.warns(TimeLimitWarning, match="1 of 1 tasks are not finished"),
+        pytest.warns(TimeLimitWarning, match="not finished: 1 of 1 task"),
     ):
         results = study.run(tmp_path, n_jobs=2, time_limit="5s")
     assert time.monotonic() - began < 60.0
