@@ -29,7 +29,7 @@ from rai_sim.engine.random_vectors import seed_four
 from rai_sim.engine.vectors import address_of, new_vectors
 
 #: The numbers a (seed, replication) pair stands for. Raised when they change.
-STREAM_VERSION = 3
+STREAM_VERSION = 4
 
 Words: TypeAlias = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 #: Four words of xoshiro256++ and the address of the four generators beside it.
