@@ -65,7 +65,8 @@ _BELONGS = Belongs(
         ("dry_run", "verify"),
         *product(("verify", "dry_run", "output"), ("part",)),
         *product(("output", "time"), ("dry_run", "verify")),
-        ("progress", "verify"),  # which has no bar
+        # which runs what is stored, as it is stored, and has no bar
+        *product(("replications", "precision", "until", "alpha", "keep", "progress"), ("verify",)),
     ),
 )
 _OUTPUT = (
@@ -151,6 +152,11 @@ def study(
 
     _BELONGS.check(
         {
+            "replications": replications,
+            "precision": precision,
+            "until": until,
+            "alpha": alpha,
+            "keep": keep,
             "dry_run": dry_run,
             "verify": verify,
             "part": part,

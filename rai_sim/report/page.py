@@ -19,9 +19,9 @@ from rai_sim.simulation.statistics import ABOVE, OPEN
 from rai_sim.study import tables
 from rai_sim.support import html_tables
 from rai_sim.support.columns import Column, cells, titles
-from rai_sim.support.errors import ArgumentValueError
+from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
 from rai_sim.support.files import PAGES, names_a_page, write_atomically
-from rai_sim.support.wording import count, percent
+from rai_sim.support.wording import count, percent, short
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,7 +63,9 @@ def report(
     Raises
     ------
     TypeError
-        If `results` is no study's.
+        If `results` is no study's, or the title no text.
+    ValueError
+        If the title is blank.
     ImportError
         Without matplotlib.
 
@@ -76,9 +78,10 @@ def report(
     >>> "<h1>Two and two</h1>" in page
     True
     """
+    refuse_other_results(results)
+    _check_title(title)
     from rai_sim.plotting.drawing import render_or_say_why
 
-    refuse_other_results(results)
     summary, named = results.summary(), title if title is not None else results.folder.name
     frame = tables.distinct(summary)
     listed = _listed(frame)
@@ -110,6 +113,16 @@ def report(
         'href="data:,">'
         f"<style>{STYLE}</style></head><body>{''.join(parts)}<script>{SCRIPT}</script></body></html>\n"
     )
+
+
+def _check_title(title: object) -> None:
+    if title is None:
+        return
+    said = f"title is {short.repr(title)}; give a text, or None for the store's name"
+    if not isinstance(title, str):
+        raise ArgumentTypeError("title", said)
+    if not title.strip():
+        raise ArgumentValueError("title", said)
 
 
 def _contents(listed: pl.DataFrame, drawings: Sequence[Drawing]) -> str:
@@ -367,9 +380,9 @@ def write_report(
     Raises
     ------
     TypeError
-        If `results` is no study's.
+        As `report`.
     ValueError
-        If a regular file's name ends otherwise.
+        If a regular file's name ends otherwise, or the title is blank.
     ImportError
         Without matplotlib.
     OSError

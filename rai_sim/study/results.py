@@ -25,10 +25,10 @@ from rai_sim.study.stored import runnable, why_not_run
 from rai_sim.study.summary import known_of, more_than_asked, summary_frame
 from rai_sim.study.verify import Verification, verify
 from rai_sim.support.checks import check_count, check_seed, check_switch, check_workers
-from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
+from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.exports import write_table
 from rai_sim.support.forks import refuse_forked_polars
-from rai_sim.support.values import path_of, short
+from rai_sim.support.values import path_of
 from rai_sim.support.wording import count
 
 if TYPE_CHECKING:
@@ -272,10 +272,6 @@ class StudyResults(Holdings):
         from rai_sim.report import write_report  # here: figures are slow to load
 
         check_switch("all_figures", all_figures)
-        if not (title is None or isinstance(title, str)):
-            raise ArgumentTypeError(
-                "title", f"title is {short.repr(title)}; give a text, or None for the store's name"
-            )
         write_report(self, path_of("path", path), title=title, all_figures=all_figures)
 
     def verify(

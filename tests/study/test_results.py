@@ -57,6 +57,11 @@ def test_exports(tmp_path: Path) -> None:
     ):
         with pytest.raises(TypeError, match=words):
             results.report(tmp_path / "s.html", **more)
+    for blank in ("", " \n"):
+        with pytest.raises(
+            ValueError, match=r"title is .*; give a text, or None for the store's name"
+        ):
+            results.report(tmp_path / "s.html", title=blank)
     write: Any
     for write in (results.to_csv, results.to_parquet, results.report):
         with pytest.raises(TypeError, match="path is None; give a path"):
