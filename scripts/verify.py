@@ -154,6 +154,7 @@ VARIANTS = [
     if (radius, picks) != ("paper", "all")
 ]
 SHORT |= {one: f"LUCB, {one.radius}, {one.picks}" for one in VARIANTS}
+BY_LEVELS = [one for one in VARIANTS if str(one.radius) != "paper" and one.picks != "k-m"]
 #: Those that pull as they like and stop by a proven threshold; their replays are tests.
 ADAPTIVE = {TopTwo(): "TopTwo", BatchedTrackAndStop(): "track and stop in batches"}
 
@@ -436,6 +437,20 @@ def variant_paths(algorithm: LUCB, size: Size, pool: Executor, jobs: int) -> Ver
             tasks.append(replace(task, clusters=found[0], required=found[1]))
     runs = size.lucb_paths // 20
     return paths(f"{SHORT[algorithm]}, 2 to 10 arms", algorithm, tasks, runs, jobs)
+
+
+def level_paths(algorithm: LUCB, size: Size, pool: Executor, jobs: int) -> Verdict:
+    """LUCB with another radius on the best of 3 to 24 close arms, of which most rounds are made by
+    levels."""
+    rng, tasks = np.random.default_rng(SEED + 5), list[Task]()
+    while len(tasks) < 20:
+        N, gap = int(rng.integers(3, 25)), rng.uniform(0.02, 0.05)
+        means = rng.uniform(0.1, 0.9) - gap * np.sort(np.append(rng.uniform(1.0, N, N - 1), 0.0))
+        if means[-1] > 0.02:
+            delta = float(rng.choice([0.3, 0.1, 1e-3]))
+            tasks.append(Task("words", tuple(means.tolist()), (1, N - 1), (1, 0), delta))
+    name = f"{SHORT[algorithm]}, 3 to 24 close arms"
+    return paths(name, algorithm, tasks, size.lucb_paths // 50, jobs)
 
 
 def butterscotch_paths(size: Size, pool: Executor, jobs: int) -> Verdict:
@@ -1151,6 +1166,7 @@ CHECKS: dict[str, list[Check]] = {
         partial(lucb_paths, False),
         partial(lucb_paths, True),
         *(partial(variant_paths, algorithm) for algorithm in VARIANTS),
+        *(partial(level_paths, algorithm) for algorithm in BY_LEVELS),
         partial(many_arms, LUCB()),
         partial(used_rewards, Vanilla()),
         partial(used_rewards, LUCB()),
