@@ -450,7 +450,7 @@ def level_paths(algorithm: LUCB, size: Size, pool: Executor, jobs: int) -> Verdi
             delta = float(rng.choice([0.3, 0.1, 1e-3]))
             tasks.append(Task("words", tuple(means.tolist()), (1, N - 1), (1, 0), delta))
     name = f"{SHORT[algorithm]}, 3 to 24 close arms"
-    return paths(name, algorithm, tasks, size.lucb_paths // 50, jobs)
+    return paths(name, algorithm, tasks, size.lucb_paths // 5, jobs)
 
 
 def butterscotch_paths(size: Size, pool: Executor, jobs: int) -> Verdict:
