@@ -231,7 +231,8 @@ def trace(
     rounds : sequence of int, optional
         Rounds whose states are wanted, each at least 1; when None some 200, evenly spaced in their
         logarithm, fewer of more than 20,000 arms (four of a million). A round that was jumped
-        over is stood for by the next one at which the kernel stopped.
+        over is stood for by the next one at which the kernel stopped; the last round of the run
+        is there as well.
 
     Returns
     -------

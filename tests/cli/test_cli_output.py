@@ -32,15 +32,17 @@ def file(formula: Path) -> Path:
 def test_every_command_follows_links(file: Path, tmp_path: Path, capsys: Capture) -> None:
     """A link to a file, and one to a file or folder that is not there yet, stay links."""
     (tmp_path / "old.html").write_text("old")
-    (tmp_path / "page").symlink_to("old.html")
+    (tmp_path / "page.html").symlink_to("old.html")
     (tmp_path / "t.png").symlink_to("new.png")
     (tmp_path / "s.csv").symlink_to("new.csv")
     (tmp_path / "figures").symlink_to("drawn")
-    printed(capsys, f"report '{file}' -o '{tmp_path}/page'")
+    printed(capsys, f"report '{file}' -o '{tmp_path}/page.html'")
     printed(capsys, f"trace --table-task 1 --algorithm butterscotch --plot '{tmp_path}/t.png'")
     printed(capsys, f"study '{file}' --output '{tmp_path}/s.csv'")
     lines = printed(capsys, f"plot '{file}' -o '{tmp_path}/figures'").splitlines()
-    assert all((tmp_path / name).is_symlink() for name in ("page", "t.png", "s.csv", "figures"))
+    assert all(
+        (tmp_path / name).is_symlink() for name in ("page.html", "t.png", "s.csv", "figures")
+    )
     assert (tmp_path / "old.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert (tmp_path / "new.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "new.csv").read_text(encoding="utf-8").count("\n") == 3
