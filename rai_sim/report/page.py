@@ -19,9 +19,10 @@ from rai_sim.simulation.statistics import ABOVE, OPEN
 from rai_sim.study import tables
 from rai_sim.support import html_tables
 from rai_sim.support.columns import Column, cells, titles
-from rai_sim.support.errors import ArgumentTypeError, ArgumentValueError
+from rai_sim.support.checks import check_title
+from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.files import PAGES, names_a_page, write_atomically
-from rai_sim.support.wording import count, percent, short
+from rai_sim.support.wording import count, percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,7 +80,7 @@ def report(
     True
     """
     refuse_other_results(results)
-    _check_title(title)
+    check_title(title, "the store's name")
     from rai_sim.plotting.drawing import render_or_say_why
 
     summary, named = results.summary(), title if title is not None else results.folder.name
@@ -113,16 +114,6 @@ def report(
         'href="data:,">'
         f"<style>{STYLE}</style></head><body>{''.join(parts)}<script>{SCRIPT}</script></body></html>\n"
     )
-
-
-def _check_title(title: object) -> None:
-    if title is None:
-        return
-    said = f"title is {short.repr(title)}; give a text, or None for the store's name"
-    if not isinstance(title, str):
-        raise ArgumentTypeError("title", said)
-    if not title.strip():
-        raise ArgumentValueError("title", said)
 
 
 def _contents(listed: pl.DataFrame, drawings: Sequence[Drawing]) -> str:

@@ -227,3 +227,13 @@ def check_progress(progress: bool | None) -> bool | None:
             f"progress must be True, False or None; got {short.repr(progress)}",
         )
     return progress
+
+
+def check_title(title: str | None, default: str) -> str | None:
+    """Return a title, or None for what stands there by default; refuse one that nobody would see."""
+    remedy = f"title is {short.repr(title)}; give a text, or None for {default}"
+    if not (title is None or isinstance(title, str)):
+        raise ArgumentTypeError("title", remedy)
+    if title is not None and not title.strip():
+        raise ArgumentValueError("title", remedy)
+    return title

@@ -12,7 +12,7 @@ import rai_sim.problem as p
 from rai_sim import Bernoulli, Categorical, Gaussian, Recorded
 from rai_sim.arms.base import Arms
 from rai_sim.problem import Problem, check_delta
-from rai_sim.support.checks import check_class_name, check_switch, of_package
+from rai_sim.support.checks import check_class_name, check_switch, check_title, of_package
 from rai_sim.support.errors import ArgumentError, ArgumentTypeError, ArgumentValueError
 
 THREE = Bernoulli([0.5, 0.75, 0.25])
@@ -210,6 +210,19 @@ def test_a_switch_is_true_or_false(value: Any) -> None:
         check_switch("titles", value)
     assert isinstance(refusal.value, ArgumentTypeError)
     assert refusal.value.argument == "titles"
+
+
+def test_a_title_is_there_to_be_seen() -> None:
+    """Or left to what stands there by default."""
+    assert (check_title("a", "its name"), check_title(None, "its name")) == ("a", None)
+    for blank in ("", " \n"):
+        with pytest.raises(
+            ArgumentValueError, match=r"^title is '.*'; give a text, or None for it"
+        ):
+            check_title(blank, "its name")
+    wrong: Any = 5
+    with pytest.raises(ArgumentTypeError, match=r"^title is 5; give a text"):
+        check_title(wrong, "its name")
 
 
 def test_the_packages_names_are_its_own() -> None:
