@@ -18,8 +18,8 @@ from rai_sim.simulation.provenance import environment, now
 from rai_sim.simulation.statistics import ABOVE, OPEN
 from rai_sim.study import tables
 from rai_sim.support import html_tables
-from rai_sim.support.columns import Column, cells, titles
 from rai_sim.support.checks import check_title
+from rai_sim.support.columns import Column, cells, titles
 from rai_sim.support.errors import ArgumentValueError
 from rai_sim.support.files import PAGES, names_a_page, write_atomically
 from rai_sim.support.wording import count, percent
